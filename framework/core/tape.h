@@ -1,0 +1,164 @@
+// Define-by-run differentiation on one linear tape. An op computes its outputs at once and leaves a closure
+// for backward; what the closure captures is what stays in memory. Backward pops nodes from the end, so
+// activations return to the pool as it goes. Closures capture tensors, never Vars; they ask for the target of
+// each input's gradient.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "core/parameter.h"
+
+namespace attnlab {
+
+class Tape;
+
+// The name of a differentiable function. Constructing one (a constant at file scope) enters it in the table
+// of all ops; a test fails when an op in the table has no gradient check.
+class Op {
+ public:
+  explicit Op(const char* name);
+  Op(const Op&) = delete;
+  Op& operator=(const Op&) = delete;
+  const char* name() const { return name_; }
+  bool checked() const { return checked_; }  // its backward ran inside a gradient check
+  void mark_checked() const { checked_ = true; }
+  static const std::vector<const Op*>& all();
+
+ private:
+  const char* name_;
+  mutable bool checked_ = false;
+};
+
+// A value and its place on a tape. Cheap to copy.
+class Var {
+ public:
+  Var() = default;
+  explicit operator bool() const { return tape_ != nullptr; }
+  const Tensor& value() const { return value_; }
+  const Shape& shape() const { return value_.shape(); }
+  DType type() const { return value_.type(); }
+  Tape& tape() const { return *tape_; }
+  bool wants_gradient() const { return slot_ >= 0; }
+
+ private:
+  friend class Tape;
+  friend class Gradients;
+  Var(Tape* tape, int slot, Tensor value) : tape_(tape), slot_(slot), value_(std::move(value)) {}
+  Tape* tape_ = nullptr;
+  int slot_ = -1;
+  Tensor value_;
+};
+
+// What a backward closure sees: gradients of the outputs, and where to put those of the inputs.
+class Gradients {
+ public:
+  bool has(int output) const;               // some consumer contributed (with one output: always)
+  const Tensor& out(int output = 0) const;  // of a packed op: all columns, missing blocks are zero
+  Tensor take_out(int output = 0);  // hands over the gradient: a closure that owns it alone may overwrite it
+  bool wants(int input) const;
+  // A buffer of the input's shape; overwrite it, or add to it. Ask once per input, and only if it is wanted.
+  Target target(int input);
+  void give(int input, Tensor gradient);  // moves the gradient in, or adds it to what is there
+  Tape& tape() const { return tape_; }
+
+ private:
+  friend class Tape;
+  Gradients(Tape& tape, const std::vector<int>& inputs, const std::vector<int>& outputs)
+      : tape_(tape), inputs_(inputs), outputs_(outputs) {}
+  Tape& tape_;
+  const std::vector<int>& inputs_;
+  const std::vector<int>& outputs_;
+};
+
+using Backward = std::function<void(Gradients&)>;
+
+struct TapeOptions {
+  bool training = true;    // false: dropout is off and nothing is recorded
+  bool record = true;      // false in the first run of a recomputed block: dropout on, nothing recorded
+  std::uint64_t seed = 0;  // of dropout
+  std::uint64_t step = 0;  // optimiser step: other dropout masks each step
+  bool find_nan =
+      false;  // throw DivergedError at the first NaN or infinity, naming the op and the module path
+  bool checking = false;  // a gradient check: marks the ops whose backward ran
+};
+
+class Tape {
+ public:
+  explicit Tape(TapeOptions options = {}) : options_(options) {}
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  const TapeOptions& options() const { return options_; }
+  bool training() const { return options_.training; }
+  Random random(std::uint64_t stream) const { return {options_.seed, stream, options_.step}; }
+
+  Var constant(Tensor value) { return {this, -1, std::move(value)}; }  // data: no gradient
+  Var variable(Tensor value);      // a leaf whose gradient can be read after backward
+  Var leaf(Parameter& parameter);  // its working copy; the gradient lands in the parameter's arena slice
+  Var record(const Op&, const std::vector<Var>& inputs, Tensor output, Backward);
+  std::vector<Var> record_outputs(const Op&, const std::vector<Var>& inputs, std::vector<Tensor> outputs,
+                                  Backward);
+  // One output matrix whose column blocks are separate Vars (views); backward sees one packed gradient.
+  std::vector<Var> record_packed(const Op&, const std::vector<Var>& inputs, const Tensor& packed,
+                                 const std::vector<Index>& columns, Backward);
+
+  void backward(const Var& output, Tensor gradient);  // consumes the nodes; output's shape
+  void backward(const Var& loss);                     // of a single number
+  const Tensor& gradient(const Var& variable) const;  // after backward; holds nothing if there is none
+  std::size_t node_count() const { return nodes_.size(); }
+
+  // Names the module at work for messages, while the guard lives.
+  class Scope {
+   public:
+    Scope(Tape& tape, const std::string& path) : tape_(tape), outer_(tape.path_) { tape.path_ = &path; }
+    ~Scope() { tape_.path_ = outer_; }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Tape& tape_;
+    const std::string* outer_;
+  };
+
+ private:
+  friend class Gradients;
+  struct Slot {
+    Tensor gradient;
+    Shape shape;
+    DType type = DType::f32;
+    Parameter* parameter = nullptr;
+    int parent = -1;  // packed outputs: the slot of the whole, and the first column in it
+    Index first_column = 0;
+    bool present = false;
+  };
+  struct Node {
+    const Op* op;
+    const std::string* path;
+    std::vector<int> inputs, outputs;
+    Backward backward;
+  };
+
+  int new_slot(const Tensor& value);
+  bool wanted(const std::vector<Var>& inputs) const;
+  Target target_of(int slot);
+  void push(const Op&, const std::vector<Var>& inputs, std::vector<int> outputs, Backward);
+  void run(Node& node);
+  void settle_packed(const Node& node);
+  void require_finite(const Tensor& tensor, const Op& op, const std::string* path, const char* what) const;
+
+  TapeOptions options_;
+  std::vector<Slot> slots_;
+  std::vector<Node> nodes_;
+  const std::string* path_ = nullptr;
+};
+
+// Records on the tape of the first input.
+inline Var record(const Op& op, const std::vector<Var>& inputs, Tensor output, Backward backward) {
+  return inputs.front().tape().record(op, inputs, std::move(output), std::move(backward));
+}
+
+}  // namespace attnlab
