@@ -1,0 +1,40 @@
+#include "data/task.h"
+
+#include "data/sha256.h"
+
+namespace attnlab {
+namespace {
+
+void add_ids(Sha256& hash, const std::vector<Token>& ids) {
+  hash.add_field({reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(Token)});
+}
+
+void add_corpus(Sha256& hash, const Corpus& corpus) {
+  hash.add_field(std::to_string(corpus.examples.size()));
+  for (const Example& example : corpus.examples) {
+    add_ids(hash, example.source);
+    add_ids(hash, example.target);
+  }
+  for (const auto* const lines : {&corpus.sources, &corpus.references}) {
+    hash.add_field(std::to_string(lines->size()));
+    for (const std::string& line : *lines) hash.add_field(line);
+  }
+}
+
+}  // namespace
+
+std::string content_hash(const Task& task) {
+  Sha256 hash;
+  add_corpus(hash, task.train);
+  add_corpus(hash, task.valid);
+  for (const NamedCorpus& test : task.tests) {
+    hash.add_field(test.name);
+    add_corpus(hash, test.corpus);
+  }
+  for (const Tokenizer* const tokenizer : {task.source.get(), task.target.get()}) {
+    hash.add_field(tokenizer == nullptr ? "" : tokenizer->serialized());
+  }
+  return hash.hex();
+}
+
+}  // namespace attnlab
