@@ -1,0 +1,26 @@
+// The Unicode properties that scores need: classes of characters, white space, lower case.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnlab {
+
+const char* unicode_version();
+
+bool is_punctuation(char32_t code_point);  // \p{P}
+bool is_symbol(char32_t code_point);       // \p{S}
+bool is_number(char32_t code_point);       // \p{N}
+// White space in the sense of Python's str.split(): the Unicode spaces, line and paragraph separators, and
+// the control characters U+0009-D, U+001C-F, U+0085.
+bool is_space(char32_t code_point);
+
+// Pieces between white space, as views. Throws DataError for invalid UTF-8.
+std::vector<std::string_view> split_at_spaces(std::string_view text);
+
+// Full lower case, with the Greek final sigma and U+0130 as the Unicode standard has them (SpecialCasing, no
+// language rules). Throws DataError for invalid UTF-8.
+std::string lowercased(std::string_view text);
+
+}  // namespace attnlab
