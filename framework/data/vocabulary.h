@@ -34,6 +34,7 @@ class Vocabulary final : public Tokenizer {
   Index size() const override { return static_cast<Index>(entries_.size()); }
   std::string name() const override { return unit_ == TokenUnit::word ? "word" : "character"; }
   std::string serialized() const override;
+  TokenUnit unit() const { return unit_; }
 
  private:
   TokenUnit unit_;

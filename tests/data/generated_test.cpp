@@ -3,25 +3,40 @@
 #include <algorithm>
 #include <set>
 
+#include "config/error.h"
+#include "config/registry.h"
+#include "config/spec.h"
 #include "core/error.h"
 #include "support/catch.h"
 
 using namespace attnlab;
 
 namespace {
-std::vector<Index> reversed(std::vector<Index> symbols) {
-  std::reverse(symbols.begin(), symbols.end());
-  return symbols;
+
+Task load(const std::string& keys) {
+  DataSpec data;
+  read_spec(Tree::parse("task: {" + keys + "}"), data);
+  return data.load();
 }
-const GeneratedSettings kSmall{
-    .symbols = 8, .min_length = 2, .max_length = 5, .train = 400, .valid = 30, .test = 20};
+
+const std::string kSmall = ", symbols: 8, min_length: 2, max_length: 5, train: 400, valid: 30, test: 20";
+
+std::vector<Token> body(const Task& task, const std::vector<Token>& framed) {
+  std::vector<Token> ids;
+  for (const Token id : framed) {
+    if (id != task.target->bos() && id != task.target->eos()) ids.push_back(id);
+  }
+  return ids;
+}
+
 }  // namespace
 
-TEST_CASE("generated tasks have the promised sizes, lengths and targets") {
-  const Task task = generate_task(kSmall, reversed);
+TEST_CASE("generated tasks have the promised sizes, lengths and frames") {
+  const Task task = load("kind: copy" + kSmall);
   CHECK(task.joint());
   CHECK(task.source->size() == 8 + 3);
   CHECK(task.best_score == 1.0);
+  CHECK(task.metrics == std::vector<std::string>{"exact_match"});
   REQUIRE(task.tests.size() == 1);
   CHECK(task.train.examples.size() == 400);
   CHECK(task.valid.examples.size() == 30);
@@ -30,33 +45,47 @@ TEST_CASE("generated tasks have the promised sizes, lengths and targets") {
   for (std::size_t i = 0; i < task.train.examples.size(); ++i) {
     const Example& example = task.train.examples[i];
     lengths.insert(example.source.size() - 1);
-    std::vector<Token> back(example.source.rbegin() + 1, example.source.rend());
-    back.insert(back.begin(), task.target->bos());
-    back.push_back(task.target->eos());
-    CHECK(example.target == back);
+    CHECK(example.source.back() == task.source->eos());
+    CHECK(example.target.front() == task.target->bos());
+    CHECK(example.target.back() == task.target->eos());
     CHECK(task.target->decode(example.target) == task.train.references[i]);
     CHECK(task.source->decode(example.source) == task.train.sources[i]);
   }
   CHECK(lengths == std::set<std::size_t>{2, 3, 4, 5});
 }
 
+TEST_CASE("copy, reverse and sort do what they say") {
+  const Task copy = load("kind: copy" + kSmall), reverse = load("kind: reverse" + kSmall),
+             sort = load("kind: sort" + kSmall);
+  for (std::size_t i = 0; i < 400; ++i) {
+    std::vector<Token> ids = body(copy, copy.train.examples[i].source);
+    CHECK(copy.train.sources[i] == sort.train.sources[i]);  // the same sequences
+    CHECK(body(copy, copy.train.examples[i].target) == ids);
+    std::reverse(ids.begin(), ids.end());
+    CHECK(body(reverse, reverse.train.examples[i].target) == ids);
+    std::sort(ids.begin(), ids.end());
+    CHECK(body(sort, sort.train.examples[i].target) == ids);
+  }
+}
+
 TEST_CASE("generated splits do not overlap and depend on the seed alone") {
-  const Task task = generate_task(kSmall, reversed);
+  const Task task = load("kind: sort" + kSmall);
   std::set<std::string> held_out(task.valid.sources.begin(), task.valid.sources.end());
   held_out.insert(task.tests[0].corpus.sources.begin(), task.tests[0].corpus.sources.end());
   for (const std::string& line : task.train.sources) CHECK_FALSE(held_out.contains(line));
-  CHECK(content_hash(task) == content_hash(generate_task(kSmall, reversed)));
-  GeneratedSettings other = kSmall;
-  other.seed = 2;
-  CHECK(content_hash(task) != content_hash(generate_task(other, reversed)));
+  CHECK(content_hash(task) == content_hash(load("kind: sort" + kSmall)));
+  CHECK(content_hash(task) != content_hash(load("kind: sort, seed: 2" + kSmall)));
+  CHECK(content_hash(task) != content_hash(load("kind: copy" + kSmall)));
   // A longer training split begins like the shorter one.
-  GeneratedSettings longer = kSmall;
-  longer.train = 500;
-  const Task more = generate_task(longer, reversed);
+  const Task more =
+      load("kind: sort, symbols: 8, min_length: 2, max_length: 5, train: 500, valid: 30, test: 20");
   CHECK(std::equal(task.train.sources.begin(), task.train.sources.end(), more.train.sources.begin()));
 }
 
-TEST_CASE("too small a space of sequences is an error") {
-  CHECK_THROWS_AS(generate_task({.symbols = 2, .min_length = 1, .max_length = 2}, reversed), DataError);
-  CHECK_THROWS_AS(generate_task({.min_length = 4, .max_length = 3}, reversed), DataError);
+TEST_CASE("settings that cannot work are refused") {
+  CHECK_THROWS_AS(load("kind: copy, symbols: 2, min_length: 1, max_length: 2"), DataError);
+  CHECK_THROWS_AS(load("kind: copy, min_length: 4, max_length: 3"), ConfigError);
+  CHECK_THROWS_AS(load("kind: copy, symbols: 0"), ConfigError);
+  CHECK_THROWS_AS(load("kind: cpoy"), ConfigError);
+  CHECK_THROWS_AS(DataSpec{}.load(), ConfigError);
 }

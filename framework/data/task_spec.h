@@ -1,0 +1,33 @@
+// Kinds of tasks, and the `data:` section of an experiment. A kind registers itself from its own .cpp file.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "config/fields.h"
+#include "data/task.h"
+
+namespace attnlab {
+
+struct TaskSpec {
+  static constexpr const char* kRegistry = "task";
+  virtual ~TaskSpec() = default;
+  virtual void fields(Fields& f) = 0;
+  // Reads or makes all of it. `root` is where data sets lie and vocabularies are cached. Throws DataError.
+  virtual Task load(const std::filesystem::path& root) const = 0;
+};
+
+struct DataSpec {
+  std::string root = "data";
+  std::shared_ptr<TaskSpec> task;
+
+  void fields(Fields& f) {
+    f("root", root, "folder of data sets and of cached vocabularies");
+    f.kind("task", task, "what there is to learn");
+  }
+  // Throws ConfigError if no task is set.
+  Task load() const;
+};
+
+}  // namespace attnlab
