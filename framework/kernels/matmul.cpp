@@ -3,109 +3,118 @@
 #include <algorithm>
 
 #include "core/parallel.h"
-#include "kernels/cpu.h"
-#include "kernels/matmul_library.h"
+#include "kernels/matmul_blocks.h"
+#include "kernels/matmul_scratch.h"
+#include "kernels/matmul_serial.h"
 #include "kernels/matmul_tile.h"
+#include "kernels/matmul_views.h"
 
 namespace attnlab::kernels {
 namespace {
 
-std::string shape_of(const MatrixView& m) {
-  return join_text(to_string(m.type), " [", m.rows, ", ", m.columns, m.transposed ? "] transposed" : "]");
-}
+using detail::Blocks;
 
-void check_operand(const char* name, const MatrixView& m) {
-  const Index line = m.transposed ? m.rows : m.columns, lines = m.transposed ? m.columns : m.rows;
-  check(m.rows >= 0 && m.columns >= 0, "matmul: ", name, " has a negative size: ", shape_of(m));
-  check(m.stride >= line || lines <= 1, "matmul: ", name, " ", shape_of(m), " needs a stride of at least ",
-        line, ", got ", m.stride);
-  check(m.data || m.rows * m.columns == 0, "matmul: ", name, " ", shape_of(m), " has no data");
-}
+// One product and how it is cut. Items are numbered so that the pieces of a sum come last.
+class Cut {
+ public:
+  Cut(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c, const MatmulOptions& options)
+      : a_(a),
+        b_(b),
+        c_(c),
+        options_(options),
+        size_(detail::choose_blocks(c.rows, c.columns, a.columns, a.type)) {
+    rows_ = count(c.rows, size_.rows);
+    columns_ = count(c.columns, size_.columns);
+    pieces_ = std::max<Index>(1, count(a.columns, size_.depth));
+  }
 
-void check_product(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
-                   const MatmulOptions& options) {
-  const MatrixView result{c.data, c.type, c.rows, c.columns, c.stride, false};
-  check_operand("a", a);
-  check_operand("b", b);
-  check_operand("c", result);
-  check(a.columns == b.rows && a.rows == c.rows && b.columns == c.columns, "matmul: a ", shape_of(a),
-        " times b ", shape_of(b), " does not make c ", shape_of(result));
-  check(a.type == b.type && (a.type == c.type || (a.type == DType::bf16 && c.type == DType::f32)),
-        "matmul: no product of ", to_string(a.type), " and ", to_string(b.type), " into ", to_string(c.type));
-  if (options.bias)
-    check(options.bias_type == c.type || (options.bias_type == DType::f32 && c.type != DType::f64),
-          "matmul: bias of ", to_string(options.bias_type), " does not fit c of ", to_string(c.type));
-  check(!options.bias || options.alpha == 1, "matmul: alpha must be 1 with a bias, got ", options.alpha);
-}
+  Index items() const { return rows_ * columns_ * pieces_; }
+  bool sums_are_cut() const { return pieces_ > 1; }
 
-template <class View>
-View block_of(View m, Index row, Index rows, Index column, Index columns) {
-  bool transposed = false;
-  if constexpr (requires { m.transposed; }) transposed = m.transposed;
-  const Index offset = transposed ? column * m.stride + row : row * m.stride + column;
-  using Byte = std::conditional_t<std::is_same_v<View, MatrixView>, const std::byte, std::byte>;
-  m.data = static_cast<Byte*>(m.data) + offset * size_of(m.type);
-  m.rows = rows;
-  m.columns = columns;
-  return m;
-}
+  // Item i writes its block of c; no piece of a sum may be left over.
+  void run(Index i) const {
+    product(i, block(c_, i), detail::options_at(options_, i % columns_ * size_.columns));
+  }
 
-bool too_small_for_the_library(const MatrixView& a, const MutableMatrixView& c) {
-  return a.rows * a.columns * c.columns <= 32 * 32 * 32;
-}
+  // Item i writes its block of its piece's own copy of c.
+  void run_piece(Index i, float* sums) const {
+    float* copy = sums + i / (rows_ * columns_) * c_.rows * c_.columns;
+    product(i, block(mutable_matrix(copy, c_.rows, c_.columns), i), {});
+  }
 
-// One block on this thread.
-void product(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
-             const MatmulOptions& options) {
-  const bool widen = a.type == DType::bf16 && !has_native_bf16();
-  if (a.type == DType::f64 || widen || too_small_for_the_library(a, c) || a.columns == 0)
-    return detail::tile_product(a, b, c, options);
-  detail::run(detail::library_product(a, b, c, options), a.data, b.data, c.data, options.bias);
-}
+  // Adds the copies in order and writes rows [begin, end) of c.
+  void add_pieces(Index begin, Index end, float* sums) const {
+    float* first = sums + begin * c_.columns;
+    const Index count = (end - begin) * c_.columns;
+    for (Index piece = 1; piece < pieces_; ++piece) {
+      const float* other = first + piece * c_.rows * c_.columns;
+      for (Index j = 0; j < count; ++j) first[j] += other[j];
+    }
+    detail::finish(first, detail::block_of(c_, begin, end - begin, 0, c_.columns), options_);
+  }
 
-MatmulOptions options_at(const MatmulOptions& options, Index column) {
-  MatmulOptions result = options;
-  if (options.bias)
-    result.bias = static_cast<const std::byte*>(options.bias) + column * size_of(options.bias_type);
-  return result;
+  Index sums_size() const { return pieces_ * c_.rows * c_.columns; }
+
+ private:
+  static Index count(Index size, Index piece) { return piece > 0 ? (size + piece - 1) / piece : 0; }
+
+  MutableMatrixView block(const MutableMatrixView& c, Index i) const {
+    const Index row = i / columns_ % rows_ * size_.rows, column = i % columns_ * size_.columns;
+    return detail::block_of(c, row, std::min(size_.rows, c.rows - row), column,
+                            std::min(size_.columns, c.columns - column));
+  }
+  void product(Index i, const MutableMatrixView& c, const MatmulOptions& options) const {
+    const Index row = i / columns_ % rows_ * size_.rows, column = i % columns_ * size_.columns;
+    const Index k = i / (rows_ * columns_) * size_.depth, depth = std::min(size_.depth, a_.columns - k);
+    detail::serial_product(detail::block_of(a_, row, c.rows, k, depth),
+                           detail::block_of(b_, k, depth, column, c.columns), c, options);
+  }
+
+  MatrixView a_, b_;
+  MutableMatrixView c_;
+  MatmulOptions options_;
+  Blocks size_;
+  Index rows_, columns_, pieces_;
+};
+
+void run_in_pieces(const Cut& cut, Index rows) {
+  thread_local detail::Scratch scratch;
+  float* sums = scratch.array<float>(static_cast<std::size_t>(cut.sums_size()));
+  parallel_items(cut.items(), [&cut, sums](Index i) { cut.run_piece(i, sums); });
+  parallel_for(rows, 16, [&cut, sums](Index begin, Index end) { cut.add_pieces(begin, end, sums); });
 }
 
 }  // namespace
 
 void matmul_serial(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
                    const MatmulOptions& options) {
-  check_product(a, b, c, options);
-  if (c.rows > 0 && c.columns > 0) product(a, b, c, options);
+  detail::check_product(a, b, c, options);
+  if (c.rows > 0 && c.columns > 0) detail::serial_product(a, b, c, options);
 }
 
 void matmul(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
             const MatmulOptions& options) {
-  check_product(a, b, c, options);
+  detail::check_product(a, b, c, options);
   if (c.rows == 0 || c.columns == 0) return;
-  if (too_small_for_the_library(a, c)) return product(a, b, c, options);
-  constexpr Index kRows = 128, kColumns = 256;
-  const Index row_blocks = (c.rows + kRows - 1) / kRows,
-              column_blocks = (c.columns + kColumns - 1) / kColumns;
-  parallel_items(row_blocks * column_blocks, [&](Index item) {
-    const Index row = item / column_blocks * kRows, column = item % column_blocks * kColumns;
-    const Index rows = std::min(kRows, c.rows - row), columns = std::min(kColumns, c.columns - column);
-    product(block_of(a, row, rows, 0, a.columns), block_of(b, 0, b.rows, column, columns),
-            block_of(c, row, rows, column, columns), options_at(options, column));
-  });
+  const Cut cut(a, b, c, options);
+  if (cut.sums_are_cut())
+    run_in_pieces(cut, c.rows);
+  else
+    parallel_items(cut.items(), [&cut](Index i) { cut.run(i); });
 }
 
 void batched_matmul(Index count, const MatrixView& a, Index a_step, const MatrixView& b, Index b_step,
                     const MutableMatrixView& c, Index c_step, const MatmulOptions& options) {
-  check_product(a, b, c, options);
+  detail::check_product(a, b, c, options);
   check(count <= 1 || c_step != 0, "batched_matmul: c_step must not be 0 for ", count, " items");
   if (c.rows == 0 || c.columns == 0) return;
-  const auto at = [](auto view, Index elements) {
-    using Byte = std::conditional_t<std::is_same_v<decltype(view), MatrixView>, const std::byte, std::byte>;
-    view.data = static_cast<Byte*>(view.data) + elements * size_of(view.type);
-    return view;
+  const auto one = [&](Index i, auto&& product) {
+    product(detail::moved(a, i * a_step), detail::moved(b, i * b_step), detail::moved(c, i * c_step),
+            options);
   };
-  parallel_items(count,
-                 [&](Index i) { product(at(a, i * a_step), at(b, i * b_step), at(c, i * c_step), options); });
+  constexpr Index kManyItems = 8;
+  if (count >= kManyItems) return parallel_items(count, [&](Index i) { one(i, detail::serial_product); });
+  for (Index i = 0; i < count; ++i) one(i, matmul);
 }
 
 }  // namespace attnlab::kernels

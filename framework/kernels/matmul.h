@@ -72,4 +72,7 @@ void batched_matmul(Index count, const MatrixView& a, Index a_step, const Matrix
 // How many library primitives this process has created so far; a second pass over the same shapes adds none.
 Index primitive_creations();
 
+// Multiplies bf16 as a CPU without bf16 products would, for tests and comparisons.
+void emulate_bf16(bool on);
+
 }  // namespace attnlab::kernels

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <bit>
 #include <dnnl.hpp>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
@@ -17,6 +18,9 @@ namespace detail {
 namespace {
 
 using dnnl::memory;
+
+constexpr Index kAny = DNNL_RUNTIME_DIM_VAL;  // a size or stride that is known only when the product runs
+constexpr std::size_t kMostPrimitives = 2048;
 
 // Lets the library see one thread, whatever the team: it then picks the same primitive and the same order of
 // sums.
@@ -50,11 +54,11 @@ memory::data_type library_type(DType type) {
 }
 
 memory::desc describe(DType type, Index rows, Index columns, Index stride, bool transposed) {
-  const memory::dims strides = transposed ? memory::dims{1, stride} : memory::dims{stride, 1};
-  return {{rows, columns}, library_type(type), strides};
+  return {
+      {rows, columns}, library_type(type), transposed ? memory::dims{1, stride} : memory::dims{stride, 1}};
 }
 
-void append_activation(dnnl::post_ops& steps, dnnl::algorithm algorithm, float alpha) {
+void append(dnnl::post_ops& steps, dnnl::algorithm algorithm, float alpha) {
 #if DNNL_VERSION_MAJOR >= 3
   steps.append_eltwise(algorithm, alpha, 0);
 #else
@@ -64,116 +68,154 @@ void append_activation(dnnl::post_ops& steps, dnnl::algorithm algorithm, float a
 
 dnnl::primitive_attr attributes(const MatmulOptions& options) {
   dnnl::post_ops steps;
-  if (options.alpha != 1)
-    append_activation(steps, dnnl::algorithm::eltwise_linear, static_cast<float>(options.alpha));
+  if (options.alpha != 1) append(steps, dnnl::algorithm::eltwise_linear, static_cast<float>(options.alpha));
   if (options.accumulate) steps.append_sum(1);
-  if (options.activation == Activation::relu) append_activation(steps, dnnl::algorithm::eltwise_relu, 0);
-  if (options.activation == Activation::gelu) append_activation(steps, dnnl::algorithm::eltwise_gelu_erf, 0);
-  if (options.activation == Activation::gelu_tanh)
-    append_activation(steps, dnnl::algorithm::eltwise_gelu_tanh, 0);
+  if (options.activation == Activation::relu) append(steps, dnnl::algorithm::eltwise_relu, 0);
+  if (options.activation == Activation::gelu) append(steps, dnnl::algorithm::eltwise_gelu_erf, 0);
+  if (options.activation == Activation::gelu_tanh) append(steps, dnnl::algorithm::eltwise_gelu_tanh, 0);
   dnnl::primitive_attr result;
   result.set_post_ops(steps);
   result.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   return result;
 }
 
-dnnl::matmul::primitive_desc plan(const memory::desc& a, const memory::desc& b, const memory::desc& bias,
-                                  const memory::desc& c, const dnnl::primitive_attr& attr) {
+// The memory of the four operands.
+struct Descriptions {
+  memory::desc a, b, c, bias;
+
+  Descriptions(const MatrixView& a_, const MatrixView& b_, const MutableMatrixView& c_,
+               const MatmulOptions& options)
+      : a(describe(a_.type, a_.rows, a_.columns, a_.stride, a_.transposed)),
+        b(describe(b_.type, b_.rows, b_.columns, b_.stride, b_.transposed)),
+        c(describe(c_.type, c_.rows, c_.columns, c_.stride, false)) {
+    if (options.bias) bias = describe(options.bias_type, 1, c_.columns, c_.columns, false);
+  }
+};
+
+dnnl::matmul::primitive_desc plan(const Descriptions& operands, const dnnl::primitive_attr& attr) {
 #if DNNL_VERSION_MAJOR >= 3
-  return {engine(), a, b, bias, c, attr};
+  return {engine(), operands.a, operands.b, operands.bias, operands.c, attr};
 #else
-  return {dnnl::matmul::desc(a, b, bias, c), attr, engine()};
+  return {dnnl::matmul::desc(operands.a, operands.b, operands.bias, operands.c), attr, engine()};
 #endif
 }
 
 std::atomic<Index> creations{0};
 
-}  // namespace
-
-class LibraryProduct {
+class Primitive {
  public:
-  LibraryProduct(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
-                 const MatmulOptions& options)
-      : a_(describe(a.type, a.rows, a.columns, a.stride, a.transposed)),
-        b_(describe(b.type, b.rows, b.columns, b.stride, b.transposed)),
-        c_(describe(c.type, c.rows, c.columns, c.stride, false)) {
-    if (options.bias) bias_ = describe(options.bias_type, 1, c.columns, c.columns, false);
-    const auto chosen = plan(a_, b_, bias_, c_, attributes(options));
+  Primitive(const Descriptions& operands, const MatmulOptions& options) {
+    const auto chosen = plan(operands, attributes(options));
     scratch_ = chosen.scratchpad_desc();
-    scratch_bytes_ = scratch_.get_size();
     primitive_ = dnnl::matmul(chosen);
     ++creations;
   }
 
-  void run(const void* a, const void* b, void* c, const void* bias) const {
+  void run(const Descriptions& operands, const void* a, const void* b, void* c, const void* bias) const {
     thread_local Scratch scratch;
-    const auto wrap = [](const memory::desc& description, const void* data) {
-      return memory(description, engine(), const_cast<void*>(data));
-    };
-    std::unordered_map<int, memory> arguments;
-    arguments.reserve(8);
-    arguments.emplace(DNNL_ARG_SRC, wrap(a_, a));
-    arguments.emplace(DNNL_ARG_WEIGHTS, wrap(b_, b));
-    arguments.emplace(DNNL_ARG_DST, wrap(c_, c));
-    if (bias) arguments.emplace(DNNL_ARG_BIAS, wrap(bias_, bias));
-    if (scratch_bytes_ > 0)
-      arguments.emplace(DNNL_ARG_SCRATCHPAD, wrap(scratch_, scratch.get(scratch_bytes_)));
-    primitive_.execute(stream(), arguments);
+    const std::size_t bytes = scratch_.get_size();
+    const memory memories[] = {wrap(operands.a, a), wrap(operands.b, b), wrap(operands.c, c),
+                               bias ? wrap(operands.bias, bias) : memory(),
+                               bytes ? wrap(scratch_, scratch.get(bytes)) : memory()};
+    constexpr int kNames[] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS,
+                              DNNL_ARG_SCRATCHPAD};
+    std::array<dnnl_exec_arg_t, 5> arguments{};
+    int count = 0;
+    for (int i = 0; i < 5; ++i)
+      if (memories[i]) arguments[static_cast<std::size_t>(count++)] = {kNames[i], memories[i].get()};
+    dnnl::error::wrap_c_api(dnnl_primitive_execute(primitive_.get(), stream().get(), count, arguments.data()),
+                            "a matrix product failed");
   }
 
  private:
-  memory::desc a_, b_, c_, bias_, scratch_;
-  std::size_t scratch_bytes_ = 0;
+  static memory wrap(const memory::desc& description, const void* data) {
+    return memory(description, engine(), const_cast<void*>(data));
+  }
+
+  memory::desc scratch_;
   dnnl::matmul primitive_;
 };
 
-namespace {
-
 // Everything that a primitive depends on.
 using Key = std::array<Index, 8>;
+
+struct KeyHash {
+  std::size_t operator()(const Key& key) const {
+    std::uint64_t hash = 0;
+    for (const Index part : key) {
+      hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x9e3779b97f4a7c15ULL;
+      hash ^= hash >> 29;
+    }
+    return hash;
+  }
+};
 
 Key key_of(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
            const MatmulOptions& options) {
   const Index flags = Index{a.transposed} | Index{b.transposed} << 1 | Index{options.accumulate} << 2 |
                       Index{options.bias != nullptr} << 3 | static_cast<Index>(options.activation) << 4 |
                       static_cast<Index>(a.type) << 8 | static_cast<Index>(c.type) << 12 |
-                      static_cast<Index>(options.bias_type) << 16;
+                      (options.bias ? static_cast<Index>(options.bias_type) << 16 : 0);
   const auto alpha = std::bit_cast<std::uint32_t>(static_cast<float>(options.alpha));
   return {a.rows, a.columns, b.columns, a.stride, b.stride, c.stride, flags, alpha};
 }
 
-struct KeyHash {
-  std::size_t operator()(const Key& key) const {
-    std::uint64_t hash = 0;
-    for (const Index part : key)
-      hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x9e3779b97f4a7c15ULL + (hash >> 29);
-    return hash ^ hash >> 32;
+// Primitives by key. Full, it starts anew: a guard against programs that use ever new shapes.
+class Cache {
+ public:
+  std::shared_ptr<const Primitive> get(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
+                                       const MatmulOptions& options) {
+    const Key key = key_of(a, b, c, options);
+    {
+      const std::shared_lock lock(mutex_);
+      if (const auto found = primitives_.find(key); found != primitives_.end()) return found->second;
+    }
+    const std::unique_lock lock(mutex_);
+    if (primitives_.size() >= kMostPrimitives) primitives_.clear();
+    auto& place = primitives_[key];
+    if (!place) place = std::make_shared<const Primitive>(Descriptions(a, b, c, options), options);
+    return place;
   }
+
+ private:
+  std::shared_mutex mutex_;
+  std::unordered_map<Key, std::shared_ptr<const Primitive>, KeyHash> primitives_;
 };
 
-struct Cache {
-  std::shared_mutex mutex;
-  std::unordered_map<Key, LibraryProduct, KeyHash> products;
-};
+Cache& cache() {
+  static Cache primitives;
+  return primitives;
+}
+
+template <class View>
+View any_shape(View view) {
+  view.rows = view.columns = view.stride = kAny;
+  return view;
+}
+
+bool is_dense(const MatrixView& m) { return m.stride == (m.transposed ? m.rows : m.columns); }
+
+// The library's kernels for one exact shape need dense operands. They are kept to the row counts of the block
+// table and to round widths, so that ragged batches and lengths do not fill the cache.
+bool deserves_exact_shape(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c) {
+  const bool block = c.rows == 64 || c.rows == 128 || c.rows == 256;
+  const bool round = a.columns % 16 == 0 && c.columns % 16 == 0;
+  return block && round && is_dense(a) && is_dense(b) && c.stride == c.columns;
+}
 
 }  // namespace
 
-const LibraryProduct& library_product(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
-                                      const MatmulOptions& options) {
-  static Cache cache;
-  const Key key = key_of(a, b, c, options);
-  {
-    const std::shared_lock lock(cache.mutex);
-    if (const auto found = cache.products.find(key); found != cache.products.end()) return found->second;
-  }
-  const std::unique_lock lock(cache.mutex);
+void library_product(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
+                     const MatmulOptions& options) try {
   const OneThread one_thread;
-  return cache.products.try_emplace(key, a, b, c, options).first->second;
-}
-
-void run(const LibraryProduct& product, const void* a, const void* b, void* c, const void* bias) {
-  const OneThread one_thread;
-  product.run(a, b, c, bias);
+  const Descriptions operands(a, b, c, options);
+  const auto primitive = deserves_exact_shape(a, b, c)
+                             ? cache().get(a, b, c, options)
+                             : cache().get(any_shape(a), any_shape(b), any_shape(c), options);
+  primitive->run(operands, a.data, b.data, c.data, options.bias);
+} catch (const dnnl::error& error) {
+  throw Error(join_text("oneDNN cannot multiply ", to_string(a.type), " [", a.rows, ", ", a.columns, "] by [",
+                        b.rows, ", ", b.columns, "]: ", error.what()));
 }
 
 }  // namespace detail

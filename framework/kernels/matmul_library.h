@@ -1,19 +1,15 @@
-// One product on one thread through oneDNN: the primitives are made once per shape and kept. Internal to
-// matmul.
+// One product on the calling thread through oneDNN. Two kinds of primitive: one for operands of any shape and
+// stride, made once for each combination of types, transposes and options; and one for an exact shape,
+// faster, made only for dense blocks of the sizes that `matmul` cuts. Which one runs depends on shape and
+// options alone. Internal to matmul.
 #pragma once
 
 #include "kernels/matmul.h"
 
 namespace attnlab::kernels::detail {
 
-class LibraryProduct;
-
-// The primitive for these shapes, strides, types and options; made on the first call. Data pointers do not
-// matter.
-const LibraryProduct& library_product(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
-                                      const MatmulOptions& options);
-
-// Runs it on the calling thread. Several threads may run the same product at once.
-void run(const LibraryProduct& product, const void* a, const void* b, void* c, const void* bias);
+// c = activation(alpha * a b + bias + (accumulate ? c : 0)) for f32 and bf16, on one thread.
+void library_product(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
+                     const MatmulOptions& options);
 
 }  // namespace attnlab::kernels::detail

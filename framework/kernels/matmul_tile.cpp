@@ -1,8 +1,8 @@
 #include "kernels/matmul_tile.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "kernels/cpu.h"
 #include "kernels/matmul_scratch.h"
@@ -24,52 +24,60 @@ struct Operands {
 };
 
 template <class T>
-double activated(T x, Activation activation) {
-  const double v = x;
-  switch (activation) {
-    case Activation::none:
-      break;
-    case Activation::relu:
-      return v > 0 ? v : 0;
-    case Activation::gelu:
-      return 0.5 * v * (1 + std::erf(v * 0.70710678118654752440));
-    case Activation::gelu_tanh:
-      return 0.5 * v * (1 + std::tanh(0.79788456080286535588 * (v + 0.044715 * v * v * v)));
+[[gnu::noinline]] void activate(T* values, Index count, Activation activation) {
+  constexpr T kHalf = T(0.5), kCubic = T(0.044715);
+  const T root_half = static_cast<T>(0.70710678118654752440),
+          root_two_over_pi = static_cast<T>(0.79788456080286535588);
+  for (Index j = 0; j < count; ++j) {
+    const T v = values[j];
+    if (activation == Activation::relu) values[j] = v > 0 ? v : 0;
+    if (activation == Activation::gelu) values[j] = kHalf * v * (1 + std::erf(v * root_half));
+    if (activation == Activation::gelu_tanh)
+      values[j] = kHalf * v * (1 + std::tanh(root_two_over_pi * (v + kCubic * v * v * v)));
   }
-  return v;
 }
 
-template <class T>
-T bias_at(const MatmulOptions& options, Index column) {
-  return dispatch(options.bias_type, [&](auto zero) {
-    return static_cast<T>(static_cast<const decltype(zero)*>(options.bias)[column]);
-  });
+// The bits of value + bits of x, without a call.
+[[gnu::always_inline]] inline float widened(bfloat16 x) {
+  return std::bit_cast<float>(std::uint32_t{x.bits} << 16);
+}
+[[gnu::always_inline]] inline float widened(float x) { return x; }
+[[gnu::always_inline]] inline double widened(double x) { return x; }
+
+[[gnu::always_inline]] inline void store(bfloat16& target, float x) {
+  const auto word = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t rounded = (word + 0x7fffU + ((word >> 16) & 1U)) >> 16, nan = word >> 16 | 0x40U;
+  target.bits = static_cast<std::uint16_t>((word & 0x7fffffffU) > 0x7f800000U ? nan : rounded);
+}
+[[gnu::always_inline]] inline void store(float& target, float x) { target = x; }
+[[gnu::always_inline]] inline void store(double& target, double x) { target = x; }
+
+// Writes one row of sums to c with the options.
+template <class T, class C, class B>
+[[gnu::always_inline]] inline void finish_row(T* sums, Index columns, C* out, const B* bias,
+                                              const MatmulOptions& options) {
+  if (options.alpha != 1)
+    for (Index j = 0; j < columns; ++j) sums[j] *= static_cast<T>(options.alpha);
+  if (bias)
+    for (Index j = 0; j < columns; ++j) sums[j] += widened(bias[j]);
+  if (options.accumulate)
+    for (Index j = 0; j < columns; ++j) sums[j] += widened(out[j]);
+  if (options.activation != Activation::none) activate(sums, columns, options.activation);
+  for (Index j = 0; j < columns; ++j) store(out[j], sums[j]);
 }
 
-// Writes one tile of sums to c at (row, column) with the options; the general way.
 template <class T, class C>
-void finish_tile(const T* sums, Index width, Index rows, Index columns, const MutableMatrixView& c, Index row,
-                 Index column, const MatmulOptions& options) {
+[[gnu::always_inline]] inline void finish_rows(T* sums, Index width, Index rows, Index columns,
+                                               const MutableMatrixView& c, Index row, Index column,
+                                               const MatmulOptions& options) {
   for (Index i = 0; i < rows; ++i) {
     C* out = static_cast<C*>(c.data) + (row + i) * c.stride + column;
-    for (Index j = 0; j < columns; ++j) {
-      T value = sums[i * width + j] * static_cast<T>(options.alpha);
-      if (options.bias) value += bias_at<T>(options, column + j);
-      if (options.accumulate) value += static_cast<T>(out[j]);
-      if (options.activation != Activation::none)
-        value = static_cast<T>(activated(value, options.activation));
-      out[j] = static_cast<C>(value);
-    }
+    if (options.bias && options.bias_type != dtype_of<C>)
+      finish_row(sums + i * width, columns, out, static_cast<const T*>(options.bias) + column, options);
+    else
+      finish_row(sums + i * width, columns, out,
+                 options.bias ? static_cast<const C*>(options.bias) + column : nullptr, options);
   }
-}
-
-template <class T>
-void finish_any(const T* sums, Index width, Index rows, Index columns, const MutableMatrixView& c, Index row,
-                Index column, const MatmulOptions& options) {
-  if (c.type == DType::bf16)
-    finish_tile<T, bfloat16>(sums, width, rows, columns, c, row, column, options);
-  else
-    finish_tile<T, T>(sums, width, rows, columns, c, row, column, options);
 }
 
 // Rows x (Vectors * Bytes / sizeof(T)) sums of c, kept in registers over the whole depth.
@@ -95,27 +103,69 @@ template <class T, int Bytes, int Rows, int Vectors>
   }
   const Index columns = std::min<Index>(kWidth, p.columns - column);
   const MatmulOptions& options = *p.options;
-  const bool plain =
-      columns == kWidth && p.c.type == dtype_of<T> && !options.bias && options.activation == Activation::none;
-  if (!plain)
-    return finish_any<T>(reinterpret_cast<const T*>(sums), kWidth, Rows, columns, p.c, row, column, options);
-  const T alpha = static_cast<T>(options.alpha);
+  if (dtype_of<T> == DType::f32 && p.c.type == DType::bf16)
+    return finish_rows<T, std::conditional_t<std::is_same_v<T, float>, bfloat16, T>>(
+        reinterpret_cast<T*>(sums), kWidth, Rows, columns, p.c, row, column, options);
+  if (columns < kWidth || options.bias || options.alpha != 1 || options.activation != Activation::none)
+    return finish_rows<T, T>(reinterpret_cast<T*>(sums), kWidth, Rows, columns, p.c, row, column, options);
   T* out = static_cast<T*>(p.c.data) + row * p.c.stride + column;
 #pragma GCC unroll 16
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) {
       Vector& target = *reinterpret_cast<Vector*>(out + r * p.c.stride + v * kLanes);
-      target = options.accumulate ? sums[r][v] * alpha + target : sums[r][v] * alpha;
+      target = options.accumulate ? sums[r][v] + target : sums[r][v];
     }
 }
 
-// Copies `width` columns of b, zeros beyond the last, to rows of a panel.
-template <class T, int Width>
+// Exchanges rows and columns of a square of vectors: step s swaps the blocks of s x s off the diagonal.
+template <class T, int Bytes>
+[[gnu::always_inline]] inline void transpose_square(T (&square)[Bytes / sizeof(T)][Bytes / sizeof(T)]) {
+  typedef T Vector __attribute__((vector_size(Bytes)));
+  using Lane = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+  typedef Lane Lanes __attribute__((vector_size(Bytes)));
+  constexpr int kLanes = Bytes / static_cast<int>(sizeof(T));
+  Vector* rows = reinterpret_cast<Vector*>(&square[0][0]);
+#pragma GCC unroll 4
+  for (int step = 1; step < kLanes; step *= 2) {
+    Lanes low, high;
+#pragma GCC unroll 16
+    for (int j = 0; j < kLanes; ++j) {
+      low[j] = j & step ? kLanes + j - step : j;
+      high[j] = j & step ? kLanes + j : j + step;
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes; ++i) {
+      if (i & step) continue;
+      const Vector first = rows[i], second = rows[i + step];
+      rows[i] = __builtin_shuffle(first, second, low);
+      rows[i + step] = __builtin_shuffle(first, second, high);
+    }
+  }
+}
+
+// Copies Width columns of b, zeros beyond the last, to rows of a panel. A transposed b goes by squares of
+// vectors.
+template <class T, int Bytes, int Width>
 [[gnu::always_inline]] inline void pack(const Operands<T>& p, Index column) {
+  constexpr Index kLanes = Bytes / static_cast<Index>(sizeof(T));
   const Index columns = std::min<Index>(Width, p.columns - column);
   const T* b = p.b + column * p.b_column;
-  for (Index k = 0; k < p.depth; ++k) {
+  Index k = 0;
+  if (p.b_step == 1)
+    for (; k + kLanes <= p.depth; k += kLanes)
+      for (Index j = 0; j < Width; j += kLanes) {
+        alignas(64) T square[kLanes][kLanes];
+        for (Index i = 0; i < kLanes; ++i) {
+          const bool inside = j + i < columns;
+          const T* line = b + (inside ? j + i : 0) * p.b_column + k;
+          for (Index l = 0; l < kLanes; ++l) square[i][l] = inside ? line[l] : T{};
+        }
+        transpose_square<T, Bytes>(square);
+        for (Index i = 0; i < kLanes; ++i)
+          for (Index l = 0; l < kLanes; ++l) p.panel[(k + i) * Width + j + l] = square[i][l];
+      }
+  for (; k < p.depth; ++k) {
     T* out = p.panel + k * Width;
     for (Index j = 0; j < columns; ++j) out[j] = b[k * p.b_step + j * p.b_column];
     for (Index j = columns; j < Width; ++j) out[j] = T{};
@@ -128,14 +178,15 @@ template <class T, int Bytes, int Vectors>
   const T* b = p.b + column;
   Index b_step = p.b_step;
   if (p.b_column != 1 || column + kWidth > p.columns) {
-    pack<T, kWidth>(p, column);
+    pack<T, Bytes, kWidth>(p, column);
     b = p.panel;
     b_step = kWidth;
   }
   Index row = 0;
   for (; row + 8 <= p.rows; row += 8) tile<T, Bytes, 8, Vectors>(p, b, b_step, row, column);
   for (; row + 4 <= p.rows; row += 4) tile<T, Bytes, 4, Vectors>(p, b, b_step, row, column);
-  for (; row < p.rows; ++row) tile<T, Bytes, 1, Vectors>(p, b, b_step, row, column);
+  for (; row + 2 <= p.rows; row += 2) tile<T, Bytes, 2, Vectors>(p, b, b_step, row, column);
+  if (row < p.rows) tile<T, Bytes, 1, Vectors>(p, b, b_step, row, column);
 }
 
 template <class T, int Bytes>
@@ -189,16 +240,6 @@ void product(const Operands<T>& p) {
   product_baseline<T>(p);
 }
 
-// The matrix as f32, rows contiguous in memory as they were.
-const float* widen(const MatrixView& m, float* out) {
-  const Index lines = m.transposed ? m.columns : m.rows, length = m.transposed ? m.rows : m.columns;
-  for (Index i = 0; i < lines; ++i) {
-    const bfloat16* line = static_cast<const bfloat16*>(m.data) + i * m.stride;
-    for (Index j = 0; j < length; ++j) out[i * length + j] = line[j];
-  }
-  return out;
-}
-
 template <class T>
 Operands<T> operands(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
                      const MatmulOptions& options) {
@@ -217,19 +258,36 @@ Operands<T> operands(const MatrixView& a, const MatrixView& b, const MutableMatr
           panel.array<T>(static_cast<std::size_t>(a.columns) * kWidestPanel)};
 }
 
-MatrixView widened(const MatrixView& m, Scratch& scratch) {
-  float* out = scratch.array<float>(static_cast<std::size_t>(m.rows * m.columns));
-  return {widen(m, out), DType::f32, m.rows, m.columns, m.transposed ? m.rows : m.columns, m.transposed};
+}  // namespace
+
+MatrixView widen(const MatrixView& m, float* out) {
+  const Index lines = m.transposed ? m.columns : m.rows, length = m.transposed ? m.rows : m.columns;
+  for (Index i = 0; i < lines; ++i) {
+    const bfloat16* line = static_cast<const bfloat16*>(m.data) + i * m.stride;
+    for (Index j = 0; j < length; ++j) out[i * length + j] = widened(line[j]);
+  }
+  return {out, DType::f32, m.rows, m.columns, length, m.transposed};
 }
 
-}  // namespace
+template <class T>
+void finish(T* sums, const MutableMatrixView& c, const MatmulOptions& options) {
+  if (sizeof(T) == 4 && c.type == DType::bf16)
+    finish_rows<T, std::conditional_t<sizeof(T) == 4, bfloat16, T>>(sums, c.columns, c.rows, c.columns, c, 0,
+                                                                    0, options);
+  else
+    finish_rows<T, T>(sums, c.columns, c.rows, c.columns, c, 0, 0, options);
+}
+template void finish(float* sums, const MutableMatrixView& c, const MatmulOptions& options);
+template void finish(double* sums, const MutableMatrixView& c, const MatmulOptions& options);
 
 void tile_product(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
                   const MatmulOptions& options) {
   thread_local Scratch a_scratch, b_scratch;
   if (a.type == DType::f64) return product(operands<double>(a, b, c, options));
   if (a.type == DType::f32) return product(operands<float>(a, b, c, options));
-  product(operands<float>(widened(a, a_scratch), widened(b, b_scratch), c, options));
+  const auto size = [](const MatrixView& m) { return static_cast<std::size_t>(m.rows * m.columns); };
+  product(operands<float>(widen(a, a_scratch.array<float>(size(a))),
+                          widen(b, b_scratch.array<float>(size(b))), c, options));
 }
 
 }  // namespace attnlab::kernels::detail

@@ -1,0 +1,17 @@
+// How a product is cut. The cut depends on the shape alone, never on the number of threads. Internal to
+// matmul.
+#pragma once
+
+#include "core/dtype.h"
+
+namespace attnlab::kernels::detail {
+
+// Blocks of rows x columns of c; the sum over K is cut into pieces of `depth`, each summed on its own and
+// then added in order. The last block of each kind may be shorter.
+struct Blocks {
+  Index rows, columns, depth;
+};
+
+Blocks choose_blocks(Index rows, Index columns, Index depth, DType type);
+
+}  // namespace attnlab::kernels::detail

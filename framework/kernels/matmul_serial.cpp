@@ -1,0 +1,61 @@
+#include "kernels/matmul_serial.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "kernels/cpu.h"
+#include "kernels/matmul_library.h"
+#include "kernels/matmul_scratch.h"
+#include "kernels/matmul_tile.h"
+#include "kernels/matmul_views.h"
+
+namespace attnlab::kernels {
+namespace {
+
+std::atomic<bool> emulation{false};
+
+bool multiplies_bf16() { return has_native_bf16() && !emulation; }
+
+// Multiply-adds up to which our own loops beat the library, whose call costs more than a microsecond
+// (measured with AVX-512). With few rows, turning a transposed b around costs more than the product.
+bool is_small(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c) {
+  const Index few_rows = b.transposed && a.rows < 4 ? 16 : 1;
+  const Index limit = a.type == DType::bf16 ? 96 * 1024 : 256 * 1024;
+  return a.rows * a.columns * c.columns * few_rows <= limit;
+}
+
+// bf16 where the CPU cannot multiply it: operands are widened to f32, a strip of columns at a time.
+void widened_product(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
+                     const MatmulOptions& options) {
+  thread_local detail::Scratch a_scratch, b_scratch, c_scratch;
+  constexpr Index kStrip = 512;
+  const auto room = [](detail::Scratch& scratch, Index rows, Index columns) {
+    return scratch.array<float>(static_cast<std::size_t>(rows * columns));
+  };
+  const MatrixView wide_a = detail::widen(a, room(a_scratch, a.rows, a.columns));
+  for (Index column = 0; column < c.columns; column += kStrip) {
+    const Index columns = std::min(kStrip, c.columns - column);
+    const MatrixView strip = detail::block_of(b, 0, b.rows, column, columns);
+    float* sums = room(c_scratch, c.rows, columns);
+    detail::library_product(wide_a, detail::widen(strip, room(b_scratch, b.rows, columns)),
+                            mutable_matrix(sums, c.rows, columns), {});
+    detail::finish(sums, detail::block_of(c, 0, c.rows, column, columns),
+                   detail::options_at(options, column));
+  }
+}
+
+}  // namespace
+
+void emulate_bf16(bool on) { emulation = on; }
+
+namespace detail {
+
+void serial_product(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
+                    const MatmulOptions& options) {
+  if (a.type == DType::f64 || a.columns == 0 || is_small(a, b, c)) return tile_product(a, b, c, options);
+  if (a.type == DType::bf16 && !multiplies_bf16()) return widened_product(a, b, c, options);
+  library_product(a, b, c, options);
+}
+
+}  // namespace detail
+}  // namespace attnlab::kernels

@@ -1,0 +1,12 @@
+// One product on the calling thread by whichever way suits its types and size. Internal to matmul.
+#pragma once
+
+#include "kernels/matmul.h"
+
+namespace attnlab::kernels::detail {
+
+// Operands checked, c not empty.
+void serial_product(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
+                    const MatmulOptions& options);
+
+}  // namespace attnlab::kernels::detail
