@@ -1,0 +1,43 @@
+#include "kernels/attend_loops.h"
+
+#include "kernels/attend_loops_isa.h"
+#include "kernels/cpu.h"
+
+namespace attnlab::kernels::detail {
+namespace {
+
+template <class T, class F32, class F64>
+AttendLoops<T> pick(F32 f32, F64 f64) {
+  if constexpr (sizeof(T) == sizeof(float))
+    return f32();
+  else
+    return f64();
+}
+
+// What this CPU has, but no more than the library of products is allowed to use.
+template <class T>
+AttendLoops<T> choose() {
+#ifdef __x86_64__
+  const std::string allowed = isa_name();
+  if (allowed.starts_with("avx512") && __builtin_cpu_supports("avx512f") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    return pick<T>(avx512::loops_f32, avx512::loops_f64);
+  if (allowed.starts_with("avx") && allowed != "avx" && __builtin_cpu_supports("avx2") &&
+      __builtin_cpu_supports("fma"))
+    return pick<T>(avx2::loops_f32, avx2::loops_f64);
+#endif
+  return pick<T>(baseline::loops_f32, baseline::loops_f64);
+}
+
+}  // namespace
+
+template <class T>
+const AttendLoops<T>& attend_loops() {
+  static const AttendLoops<T> loops = choose<T>();
+  return loops;
+}
+template const AttendLoops<float>& attend_loops();
+template const AttendLoops<double>& attend_loops();
+
+}  // namespace attnlab::kernels::detail

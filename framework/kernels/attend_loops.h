@@ -1,0 +1,71 @@
+// The inner loops of attention on blocks in scratch memory, compiled once for each instruction set. Blocks of
+// weights are stored key by key: [keys][queries], so that the lanes of a vector are queries and softmax needs
+// no sums across lanes. Internal to attend.
+#pragma once
+
+#include "core/dtype.h"
+
+namespace attnlab::kernels::detail {
+
+// c [rows, columns] = (accumulate ? c : 0) + a b, where a(i, k) = a[i * a_row + k * a_step] and b, c have
+// contiguous rows. `columns` is a multiple of the lanes. Each element is one chain of multiply-adds in the
+// order of k.
+template <class T>
+struct BlockProduct {
+  const T* a;
+  Index a_row, a_step;
+  const T* b;
+  Index b_row;
+  T* c;
+  Index c_row;
+  Index rows, columns, depth;
+  bool accumulate;
+};
+
+// Dropout of a block of weights: lane bits of key s are words[(s / 8 - first_group) * 4 + (s % 8) /
+// 2][query].
+struct BlockDropout {
+  const std::uint32_t* words = nullptr;  // null: off
+  Index first_group = 0;
+  std::uint32_t threshold = 0;  // dropped below
+  double keep_scale = 1;
+};
+
+// Weights between keys [first_key, first_key + keys) and `queries` queries (a multiple of the lanes).
+template <class T>
+struct WeightBlock {
+  T* scores;     // [keys][queries]
+  T* d_weights;  // backward only: gradient of the dropped weights, then of the scores
+  Index keys, queries, first_key;
+  const std::int32_t* begin;  // per query, the keys that it sees
+  const std::int32_t* end;
+  bool masked;  // some pair is not visible
+  BlockDropout dropout;
+};
+
+template <class T>
+struct AttendLoops {
+  Index lanes;
+  T score_factor;  // scores are kept times this: log2(e) where powers of two are used
+  void (*product)(const BlockProduct<T>&);
+  void (*product_skipping_zeros)(const BlockProduct<T>&);  // the same bits, but 0 * NaN counts as 0
+  // out [columns][out_row] = factor * in^T, in [rows, columns]; queries rows … out_row become zero.
+  void (*transpose)(const T* in, Index stride, Index rows, Index columns, T factor, T* out, Index out_row);
+  // No NaN or infinity in [rows, columns]; columns a multiple of the lanes.
+  bool (*finite)(const T* in, Index stride, Index rows, Index columns);
+  // Scores to exp(score - maximum), with the running maximum and sum per query and the factor `rescale` by
+  // which what was summed before must shrink (Milakov & Gimelshein 2018). Dropout zeroes, and does not scale.
+  void (*softmax)(const WeightBlock<T>&, T* maximum, T* sum, T* rescale);
+  // Scores to dropped weights (scaled), d_weights to gradients of the scores.
+  void (*softmax_backward)(const WeightBlock<T>&, const T* log_sum, const T* delta);
+  // log_sum = maximum + log(sum) (infinity where the sum is 0); sum becomes its inverse times factor, or 0.
+  void (*finish)(Index queries, const T* maximum, T* sum, T factor, T* log_sum);
+  // words [4 * groups][queries]: Philox blocks number base[query] + first_group + g of stream (key, step).
+  void (*draw)(std::uint64_t key, std::uint64_t step, const std::uint64_t* base, Index queries,
+               Index first_group, Index groups, std::uint32_t* words);
+};
+
+template <class T>
+const AttendLoops<T>& attend_loops();  // for this CPU; T is float or double
+
+}  // namespace attnlab::kernels::detail

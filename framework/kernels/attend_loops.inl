@@ -1,0 +1,246 @@
+// The loops of attend_loops.h for vectors of kVectorBytes. Included inside a namespace of its own, once for
+// each instruction set, after the headers that it needs.
+
+template <class T>
+constexpr Index kLanes = kVectorBytes / static_cast<Index>(sizeof(T));
+template <class T>
+using Vec __attribute__((vector_size(kVectorBytes), aligned(sizeof(T)), may_alias)) = T;
+template <class T>
+using IntOf = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+
+template <class T>
+inline Vec<T>& at(T* p) {
+  return *reinterpret_cast<Vec<T>*>(p);
+}
+template <class T>
+inline const Vec<T>& at(const T* p) {
+  return *reinterpret_cast<const Vec<T>*>(p);
+}
+
+// kRows x (kVectors vectors) of c, kept in registers over the whole depth.
+template <class T, int kRows, int kVectors, bool kSkipZeros>
+inline void tile(const BlockProduct<T>& p, Index row, Index column) {
+  Vec<T> sums[kRows][kVectors] = {};
+  T* c = p.c + row * p.c_row + column;
+  if (p.accumulate)
+    for (int r = 0; r < kRows; ++r)
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = at(c + r * p.c_row + v * kLanes<T>);
+  const T* a = p.a + row * p.a_row;
+  const T* b = p.b + column;
+  for (Index k = 0; k < p.depth; ++k, a += p.a_step, b += p.b_row) {
+    if (kSkipZeros && *a == 0) continue;
+    Vec<T> factors[kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) factors[v] = at(b + v * kLanes<T>);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const T factor = a[r * p.a_row];
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) sums[r][v] += factors[v] * factor;
+    }
+  }
+  for (int r = 0; r < kRows; ++r)
+    for (int v = 0; v < kVectors; ++v) at(c + r * p.c_row + v * kLanes<T>) = sums[r][v];
+}
+
+template <class T, int kVectors>
+inline void strip(const BlockProduct<T>& p, Index column) {
+  Index row = 0;
+  for (; row + 8 <= p.rows; row += 8) tile<T, 8, kVectors, false>(p, row, column);
+  if (row + 4 <= p.rows) tile<T, 4, kVectors, false>(p, row, column), row += 4;
+  if (row + 2 <= p.rows) tile<T, 2, kVectors, false>(p, row, column), row += 2;
+  if (row < p.rows) tile<T, 1, kVectors, false>(p, row, column);
+}
+
+template <class T>
+void product(const BlockProduct<T>& p) {
+  Index column = 0;
+  for (; column + 2 * kLanes<T> <= p.columns; column += 2 * kLanes<T>) strip<T, 2>(p, column);
+  if (column < p.columns) strip<T, 1>(p, column);
+}
+
+template <class T>
+void product_skipping_zeros(const BlockProduct<T>& p) {
+  for (Index column = 0; column < p.columns; column += kLanes<T>)
+    for (Index row = 0; row < p.rows; ++row) tile<T, 1, 1, true>(p, row, column);
+}
+
+template <class T>
+void transpose(const T* in, Index stride, Index rows, Index columns, T factor, T* out, Index out_row) {
+  for (Index j = 0; j < columns; ++j) {
+    T* line = out + j * out_row;
+    for (Index i = 0; i < rows; ++i) line[i] = in[i * stride + j] * factor;
+    for (Index i = rows; i < out_row; ++i) line[i] = 0;
+  }
+}
+
+template <class T>
+bool finite(const T* in, Index stride, Index rows, Index columns) {
+  Vec<T> zero{};
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < columns; j += kLanes<T>) zero += at(in + i * stride + j) * T{};
+  T sum{};
+  for (Index i = 0; i < kLanes<T>; ++i) sum += zero[i];
+  return sum == 0;
+}
+
+// 2^x for x up to 127, within 2 units in the last place; 0 below -126 and for minus infinity.
+inline Vec<float> power(Vec<float> x) {
+  const Vec<float> low = Vec<float>{} - 126.0F;
+  const Vec<float> magic = Vec<float>{} + 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer
+  const Vec<float> safe = x < low ? low : x;            // NaN stays
+  const Vec<float> shifted = safe + magic;
+  const Vec<float> f = safe - (shifted - magic);
+  Vec<float> p = f * 1.535336188e-4F + 1.339887440e-3F;
+  p = p * f + 9.618437357e-3F;
+  p = p * f + 5.550332548e-2F;
+  p = p * f + 2.402264791e-1F;
+  p = p * f + 6.931472028e-1F;
+  p = p * f + 1.0F;
+  const Vec<std::int32_t> exponent = (Vec<std::int32_t>)shifted + 127;  // the low bits hold the integer
+  const Vec<float> result = p * (Vec<float>)(exponent << 23);
+  return x < low ? Vec<float>{} : result;
+}
+
+// e^x.
+inline Vec<double> power(Vec<double> x) {
+  Vec<double> result;
+  for (Index i = 0; i < kLanes<double>; ++i) result[i] = std::exp(x[i]);
+  return result;
+}
+
+// All ones where key s is visible to the queries from `lane` on.
+template <class T>
+inline Vec<IntOf<T>> visible(const WeightBlock<T>& w, Index lane, Index s) {
+  using Int = IntOf<T>;
+  typedef std::int32_t Narrow __attribute__((vector_size(4 * kLanes<T>), aligned(4), may_alias));
+  const auto key = static_cast<Int>(s);
+  const auto begin = __builtin_convertvector(*reinterpret_cast<const Narrow*>(w.begin + lane), Vec<Int>);
+  const auto end = __builtin_convertvector(*reinterpret_cast<const Narrow*>(w.end + lane), Vec<Int>);
+  return (begin <= key) & (end > key);
+}
+
+// All ones where dropout keeps the weight of key s.
+template <class T>
+inline Vec<IntOf<T>> kept(const WeightBlock<T>& w, Index lane, Index s) {
+  using Int = IntOf<T>;
+  typedef std::uint32_t Narrow __attribute__((vector_size(4 * kLanes<T>), aligned(4), may_alias));
+  const Index word = (s / 8 - w.dropout.first_group) * 4 + s % 8 / 2;
+  const Narrow bits = *reinterpret_cast<const Narrow*>(w.dropout.words + word * w.queries + lane);
+  const Narrow drawn = s % 2 ? bits >> 16 : bits & 0xffffU;
+  return __builtin_convertvector(drawn, Vec<Int>) >= static_cast<Int>(w.dropout.threshold);
+}
+
+template <class T>
+void softmax(const WeightBlock<T>& w, T* maximum, T* sum, T* rescale) {
+  const Vec<T> none = Vec<T>{} - std::numeric_limits<T>::infinity();
+  for (Index lane = 0; lane < w.queries; lane += kLanes<T>) {
+    T* scores = w.scores + lane;
+    Vec<T> most = at(maximum + lane);
+    const Vec<T> before = most;
+    for (Index s = 0; s < w.keys; ++s) {
+      Vec<T> x = at(scores + s * w.queries);
+      if (w.masked) at(scores + s * w.queries) = x = visible(w, lane, w.first_key + s) ? x : none;
+      most = x > most ? x : most;
+    }
+    const Vec<T> shift = most == none ? Vec<T>{} : most;
+    Vec<T> total{};
+    for (Index s = 0; s < w.keys; ++s) {
+      Vec<T> p = power(at(scores + s * w.queries) - shift);
+      total += p;
+      if (w.dropout.words) p = kept(w, lane, w.first_key + s) ? p : Vec<T>{};
+      at(scores + s * w.queries) = p;
+    }
+    const Vec<T> factor = power(before - shift);
+    at(rescale + lane) = factor;
+    at(sum + lane) = at(sum + lane) * factor + total;
+    at(maximum + lane) = most;
+  }
+}
+
+template <class T>
+void softmax_backward(const WeightBlock<T>& w, const T* log_sum, const T* delta) {
+  const T scale = static_cast<T>(w.dropout.keep_scale);
+  for (Index lane = 0; lane < w.queries; lane += kLanes<T>) {
+    const Vec<T> shift = at(log_sum + lane), center = at(delta + lane);
+    for (Index s = 0; s < w.keys; ++s) {
+      T* score = w.scores + s * w.queries + lane;
+      T* d_weight = w.d_weights + s * w.queries + lane;
+      Vec<T> p = power(at(score) - shift), d = at(d_weight), dropped;
+      if (w.dropout.words) {
+        const auto keep = kept(w, lane, w.first_key + s);
+        dropped = keep ? p * scale : Vec<T>{};
+        d = keep ? d * scale : Vec<T>{};
+      } else {
+        dropped = p;
+      }
+      Vec<T> d_score = p * (d - center);
+      if (w.masked) {
+        const auto seen = visible(w, lane, w.first_key + s);
+        dropped = seen ? dropped : Vec<T>{};
+        d_score = seen ? d_score : Vec<T>{};
+      }
+      at(score) = dropped;
+      at(d_weight) = d_score;
+    }
+  }
+}
+
+template <class T>
+void finish(Index queries, const T* maximum, T* sum, T factor, T* log_sum) {
+  for (Index i = 0; i < queries; ++i) {
+    const bool empty = sum[i] == 0;
+    const T logarithm = sizeof(T) == 4 ? std::log2(sum[i]) : std::log(sum[i]);
+    log_sum[i] = empty ? std::numeric_limits<T>::infinity() : maximum[i] + logarithm;
+    sum[i] = empty ? T{} : factor / sum[i];
+  }
+}
+
+using Words = Vec<std::uint32_t>;
+typedef std::uint64_t WideWords __attribute__((vector_size(2 * kVectorBytes), aligned(8), may_alias));
+
+inline void multiply(std::uint32_t factor, Words x, Words& high, Words& low) {
+  const WideWords wide = __builtin_convertvector(x, WideWords) * factor;
+  high = __builtin_convertvector(wide >> 32, Words);
+  low = __builtin_convertvector(wide, Words);
+}
+
+inline void draw_block(std::uint64_t key, std::uint64_t step, Words c[4]) {
+  auto k0 = static_cast<std::uint32_t>(key), k1 = static_cast<std::uint32_t>(key >> 32);
+  c[2] = Words{} + static_cast<std::uint32_t>(step);
+  c[3] = Words{} + static_cast<std::uint32_t>(step >> 32);
+  for (int round = 0; round < 10; ++round) {
+    Words high0, low0, high1, low1;
+    multiply(0xD2511F53U, c[0], high0, low0);
+    multiply(0xCD9E8D57U, c[2], high1, low1);
+    c[0] = high1 ^ c[1] ^ k0, c[1] = low1, c[2] = high0 ^ c[3] ^ k1, c[3] = low0;
+    k0 += 0x9E3779B9U, k1 += 0xBB67AE85U;
+  }
+}
+
+inline void draw(std::uint64_t key, std::uint64_t step, const std::uint64_t* base, Index queries,
+                 Index first_group, Index groups, std::uint32_t* words) {
+  constexpr Index kWide = kLanes<std::uint32_t>;
+  for (Index lane = 0; lane < queries; lane += kWide)
+    for (Index g = 0; g < groups; ++g) {
+      const WideWords index =
+          *reinterpret_cast<const WideWords*>(base + lane) + static_cast<std::uint64_t>(first_group + g);
+      Words c[4] = {__builtin_convertvector(index, Words), __builtin_convertvector(index >> 32, Words)};
+      draw_block(key, step, c);
+      for (Index i = 0; i < 4; ++i) at(words + (g * 4 + i) * queries + lane) = c[i];
+    }
+}
+
+template <class T>
+AttendLoops<T> table() {
+  return {kLanes<float>,  // of both types, so that `draw` may use whole vectors of words
+          sizeof(T) == 4 ? static_cast<T>(1.44269504088896340736) : T{1},
+          product<T>,
+          product_skipping_zeros<T>,
+          transpose<T>,
+          finite<T>,
+          softmax<T>,
+          softmax_backward<T>,
+          finish<T>,
+          draw};
+}

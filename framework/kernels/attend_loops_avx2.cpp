@@ -1,0 +1,22 @@
+// The inner loops of attention for avx2. Headers come first, so that none of their functions is compiled for
+// it.
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/attend_loops.h"
+#include "kernels/attend_loops_isa.h"
+
+#ifdef __x86_64__
+#pragma GCC target("avx2,fma")
+namespace attnlab::kernels::detail::avx2 {
+namespace {
+constexpr Index kVectorBytes = 32;
+#include "kernels/attend_loops.inl"
+}  // namespace
+
+AttendLoops<float> loops_f32() { return table<float>(); }
+AttendLoops<double> loops_f64() { return table<double>(); }
+
+}  // namespace attnlab::kernels::detail::avx2
+#endif

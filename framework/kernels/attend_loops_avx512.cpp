@@ -1,0 +1,22 @@
+// The inner loops of attention for avx512. Headers come first, so that none of their functions is compiled
+// for it.
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/attend_loops.h"
+#include "kernels/attend_loops_isa.h"
+
+#ifdef __x86_64__
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")
+namespace attnlab::kernels::detail::avx512 {
+namespace {
+constexpr Index kVectorBytes = 64;
+#include "kernels/attend_loops.inl"
+}  // namespace
+
+AttendLoops<float> loops_f32() { return table<float>(); }
+AttendLoops<double> loops_f64() { return table<double>(); }
+
+}  // namespace attnlab::kernels::detail::avx512
+#endif
