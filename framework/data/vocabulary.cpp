@@ -10,7 +10,7 @@ namespace attnlab {
 namespace {
 
 constexpr std::string_view kHeader = "attnlab vocabulary 1 ";
-constexpr std::string_view kSpace = " \t\r\v\f";
+constexpr std::string_view kSpace = " \t\n\r\v\f";
 
 std::vector<std::string_view> words(std::string_view line) {
   std::vector<std::string_view> out;

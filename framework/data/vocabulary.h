@@ -27,7 +27,7 @@ class Vocabulary final : public Tokenizer {
   // Reads what `serialized` wrote. Throws DataError.
   static Vocabulary parse(std::string_view bytes);
 
-  // Words are separated by spaces, tabs, carriage returns; the decoded line has single spaces.
+  // Words are separated by ASCII white space; the decoded line has single spaces.
   std::vector<Token> encode(std::string_view line) const override;
   std::string decode(std::span<const Token> ids) const override;
   std::string piece(Token id) const override;

@@ -1,0 +1,23 @@
+#include "data/data_set.h"
+
+#include "config/registry.h"
+#include "core/error.h"
+#include "data/files.h"
+
+namespace attnlab {
+
+namespace fs = std::filesystem;
+
+fs::path find_data_file(const fs::path& root, const std::string& folder, const std::string& name) {
+  try {
+    return find_plain_or_gz(root / folder / name);
+  } catch (const DataError& error) {
+    for (const auto& known : Registry<DataSet>::list()) {
+      if (known.name != folder) continue;
+      throw DataError(join_text(error.what(), "\nget this data set with: attnlab data get ", folder));
+    }
+    throw;
+  }
+}
+
+}  // namespace attnlab

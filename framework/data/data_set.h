@@ -1,0 +1,33 @@
+// Known public data sets: where their files come from and what they must hold. One .cpp a data set registers
+// it; `attnlab data get NAME` fetches it into data.root/NAME.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "config/fields.h"
+
+namespace attnlab {
+
+struct DataSetFile {
+  std::string name;    // as it lies in the folder: "train.en"
+  std::string url;     // may end in .gz: it is unpacked
+  std::string sha256;  // of the unpacked bytes
+};
+
+struct DataSet {
+  static constexpr const char* kRegistry = "data_set";
+  virtual ~DataSet() = default;
+  void fields(Fields&) {}
+  virtual std::vector<DataSetFile> files() const = 0;
+  virtual std::string licence() const = 0;
+  virtual std::string source() const = 0;  // a page or project to cite
+};
+
+// root/folder/name, plain or .gz. Throws DataError if it is missing; the message says how to get it where
+// `folder` is a known data set.
+std::filesystem::path find_data_file(const std::filesystem::path& root, const std::string& folder,
+                                     const std::string& name);
+
+}  // namespace attnlab

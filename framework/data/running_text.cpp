@@ -1,0 +1,111 @@
+// The task `text`: running text for language models, tokenised and cut into blocks.
+#include <algorithm>
+
+#include "config/registry.h"
+#include "core/error.h"
+#include "data/data_set.h"
+#include "data/encode.h"
+#include "data/files.h"
+#include "data/task_spec.h"
+#include "data/tokenizer_spec.h"
+
+namespace attnlab {
+namespace {
+
+namespace fs = std::filesystem;
+using Lines = std::vector<std::string>;
+
+enum class LineEnd { symbol, newline };
+
+struct RunningTextSpec final : TaskSpec {
+  std::string folder, train = "input.txt", valid, test;
+  double valid_fraction = 0.1, test_fraction = 0;
+  std::shared_ptr<TokenizerSpec> tokenizer = Registry<TokenizerSpec>::make("character");
+  LineEnd line_end = LineEnd::symbol;
+  Index block = 128;
+
+  void fields(Fields& f) override {
+    f("folder", folder, "of the files, within data.root unless absolute: the name of a data set, mostly");
+    f("train", train, "file of the training text, or of the whole");
+    f("valid", valid, "file of the validation text; empty: the end of the whole");
+    f("test", test, "file of the test text; empty: the end of the whole, after the validation text");
+    f("valid_fraction", valid_fraction, between(0, 1, upper_exclusive),
+      "of the whole text, where valid is empty");
+    f("test_fraction", test_fraction, between(0, 1, upper_exclusive),
+      "of the whole text, where test is empty");
+    f.kind("tokenizer", tokenizer, "vocabulary, learned from the training text");
+    f.choice("line_end", line_end, {{"symbol", LineEnd::symbol}, {"newline", LineEnd::newline}},
+             "what ends a line: </s>, or the line break itself as text");
+    f("block", block, at_least(1), "tokens that the model predicts in one go", "tokens");
+    f.check(tokenizer != nullptr, "tokenizer", "must be set");
+    f.check(valid_fraction + test_fraction < 1, "test_fraction", "leaves nothing to train on");
+  }
+
+  Task load(const fs::path& root) const override {
+    Lines whole = read_text(root, train);
+    Lines test_lines = test.empty() ? cut_end(whole, test_fraction) : read_text(root, test);
+    // The fraction is of the whole text, part of which is gone by now.
+    const double rest = test.empty() ? 1 - test_fraction : 1;
+    Lines valid_lines = valid.empty() ? cut_end(whole, valid_fraction / rest) : read_text(root, valid);
+    if (whole.empty()) throw DataError(train + ": no line is left to train on");
+    Task task;
+    task.target = learned_tokenizer(*tokenizer, whole, root / "cache" / "vocabularies");
+    if (line_end == LineEnd::newline && task.target->decode(task.target->encode("\n")) != "\n") {
+      throw DataError("text: the tokenizer '" + task.target->name() +
+                      "' loses line breaks; use line_end: symbol");
+    }
+    task.metrics = {"perplexity"};
+    task.train = blocks(*task.target, whole, "train", task.notes);
+    task.valid = blocks(*task.target, valid_lines, "valid", task.notes);
+    if (!test_lines.empty())
+      task.tests.push_back({"test", blocks(*task.target, test_lines, "test", task.notes)});
+    task.notes.push_back(join_text("vocabulary: ", task.target->size(), " entries"));
+    return task;
+  }
+
+ private:
+  Lines read_text(const fs::path& root, const std::string& name) const {
+    const fs::path path = find_data_file(root, folder, name);
+    Lines lines = read_lines(path);
+    if (lines.empty()) throw DataError(path.string() + ": the file is empty");
+    if (line_end == LineEnd::newline) {
+      for (std::string& line : lines) line += '\n';
+    }
+    return lines;
+  }
+
+  // Takes that share of the bytes off the end, whole lines.
+  static Lines cut_end(Lines& lines, double fraction) {
+    double bytes = 0, kept = 0;
+    for (const std::string& line : lines) bytes += static_cast<double>(line.size()) + 1;
+    std::size_t count = 0;
+    while (count < lines.size() && kept < bytes * (1 - fraction)) {
+      kept += static_cast<double>(lines[count++].size()) + 1;
+    }
+    Lines end(lines.begin() + static_cast<std::ptrdiff_t>(count), lines.end());
+    lines.resize(count);
+    return end;
+  }
+
+  Corpus blocks(const Tokenizer& words, const Lines& lines, const std::string& name, Lines& notes) const {
+    std::vector<Token> all{words.eos()};  // so that the first token is predicted, too
+    for (const std::vector<Token>& ids : encode_lines(words, lines)) {
+      all.insert(all.end(), ids.begin(), ids.end());
+      if (line_end == LineEnd::symbol) all.push_back(words.eos());
+    }
+    Corpus corpus;
+    for (std::size_t begin = 0; begin + 1 < all.size(); begin += static_cast<std::size_t>(block)) {
+      const std::size_t end = std::min(all.size(), begin + static_cast<std::size_t>(block) + 1);
+      corpus.examples.push_back({{},
+                                 {all.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  all.begin() + static_cast<std::ptrdiff_t>(end)}});
+    }
+    notes.push_back(join_text(name, ": ", all.size() - 1, " tokens in ", corpus.examples.size(), " blocks"));
+    return corpus;
+  }
+};
+
+const Registered<TaskSpec, RunningTextSpec> registered{"text", "running text for language models, in blocks"};
+
+}  // namespace
+}  // namespace attnlab
