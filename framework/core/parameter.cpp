@@ -31,6 +31,12 @@ Parameter& ParameterSet::add(const std::string& name, const Shape& shape, Fill f
   return *parameters_.back();
 }
 
+Parameter& ParameterSet::add_buffer(const std::string& name, const Shape& shape, Fill fill) {
+  Parameter& parameter = add(name, shape, std::move(fill), false);
+  parameter.buffer_ = true;
+  return parameter;
+}
+
 void ParameterSet::begin_group() { group_ = groups_++; }
 void ParameterSet::end_group() { group_ = -1; }
 

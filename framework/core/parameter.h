@@ -36,7 +36,7 @@ class Parameter {
   friend class ParameterSet;
   std::string name_;
   Shape shape_;
-  bool trainable_ = true, decays_ = true, written_ = false;
+  bool trainable_ = true, decays_ = true, buffer_ = false, written_ = false;
   Index group_ = -1, arena_offset_ = 0;
   Tensor value_, compute_, gradient_;
   std::function<void(std::span<double>, Index first, const Random&)> fill_;
@@ -50,6 +50,7 @@ class ParameterSet {
  public:
   // Declares a parameter. ShapeError if the name is taken. The reference stays valid.
   Parameter& add(const std::string& name, const Shape& shape, Fill fill, bool decays = true);
+  Parameter& add_buffer(const std::string& name, const Shape& shape, Fill fill);
   // Parameters declared between these calls lie next to each other without gaps (query, key and value as one
   // product).
   void begin_group();
