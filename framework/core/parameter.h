@@ -73,6 +73,9 @@ class ParameterSet {
   DType master_type() const { return type_ == DType::f64 ? DType::f64 : DType::f32; }
   const Tensor& values() const { return values_; }        // arena: trainable, then frozen; gaps are zero
   const Tensor& gradients() const { return gradients_; }  // arena of the trainable part, same layout
+  const Tensor& working() const {
+    return working_;
+  }  // arena of bf16 copies, same layout; holds nothing otherwise
   Index offset(const Parameter& parameter) const { return parameter.arena_offset_; }  // in elements
   Index count(bool trainable_only) const;                                             // numbers, without gaps
 

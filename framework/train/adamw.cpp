@@ -1,0 +1,69 @@
+#include "train/adamw.h"
+
+#include <cmath>
+
+#include "config/fields.h"
+#include "config/registry.h"
+
+namespace attnlab {
+namespace {
+
+const Registered<OptimizerSpec, AdamWSpec> registered{"adamw", "Adam with decoupled weight decay"};
+
+class AdamW final : public Optimizer {
+ public:
+  AdamW(ParameterSet& parameters, const AdamWSpec& spec)
+      : Optimizer(parameters, spec.decay_all, {"first_moment", "second_moment"}), spec_(spec) {}
+
+ private:
+  void prepare(double learning_rate, double gradient_scale) override {
+    learning_rate_ = learning_rate;
+    gradient_scale_ = gradient_scale;
+    const auto t = static_cast<double>(updates_);
+    step_size_ = learning_rate / (1 - std::pow(spec_.beta1, t));
+    second_scale_ = 1 / std::sqrt(1 - std::pow(spec_.beta2, t));
+  }
+
+  void update(const Piece& piece) override {
+    dispatch(parameters_.master_type(), [this, &piece](auto zero) { run<decltype(zero)>(piece); });
+  }
+
+  template <class T>
+  void run(const Piece& piece) const {
+    const T scale(static_cast<T>(gradient_scale_)), step_size(static_cast<T>(step_size_));
+    const T keep1 = static_cast<T>(1 - spec_.beta1), beta2 = static_cast<T>(spec_.beta2);
+    const T keep2 = static_cast<T>(1 - spec_.beta2), second_scale = static_cast<T>(second_scale_);
+    const T epsilon = static_cast<T>(spec_.epsilon);
+    const T shrink = static_cast<T>(piece.decays ? 1 - learning_rate_ * spec_.decay : 1);
+    const T* gradients = parameters_.gradients().template data<T>();
+    T* __restrict values = parameters_.values().template data<T>();
+    T* __restrict first = moments_[0].tensor.template data<T>();
+    T* __restrict second = moments_[1].tensor.template data<T>();
+    for (Index i = piece.begin; i < piece.end; ++i) {
+      const T gradient = gradients[i] * scale;
+      first[i] += (gradient - first[i]) * keep1;
+      second[i] = second[i] * beta2 + keep2 * gradient * gradient;
+      values[i] = values[i] * shrink - step_size * first[i] / (std::sqrt(second[i]) * second_scale + epsilon);
+    }
+  }
+
+  AdamWSpec spec_;
+  double learning_rate_ = 0, gradient_scale_ = 1, step_size_ = 0, second_scale_ = 1;
+};
+
+}  // namespace
+
+void AdamWSpec::fields(Fields& f) {
+  f("beta1", beta1, between(0, 1, upper_exclusive), "how much of the mean gradient is kept each step");
+  f("beta2", beta2, between(0, 1, upper_exclusive),
+    "how much of the mean squared gradient is kept each step");
+  f("epsilon", epsilon, above(0), "added to the root of the mean squared gradient");
+  f("decay", decay, at_least(0), "weight decay, multiplied by the learning rate");
+  f("decay_all", decay_all, "decay norms, biases and gates too, not matrices alone");
+}
+
+std::unique_ptr<Optimizer> AdamWSpec::make(ParameterSet& parameters) const {
+  return std::make_unique<AdamW>(parameters, *this);
+}
+
+}  // namespace attnlab

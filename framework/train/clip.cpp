@@ -1,0 +1,53 @@
+#include "train/clip.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "core/parallel.h"
+
+namespace attnlab {
+namespace {
+
+constexpr Index kPieceElements = 1 << 14;
+constexpr std::size_t kLanes = 8;
+
+// Eight running sums, then their tree: an order that vectorises and never changes.
+template <class T>
+double squares(const T* numbers, Index count) {
+  std::array<double, kLanes> sums{};
+  Index i = 0;
+  for (; i + Index{kLanes} <= count; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const double x = static_cast<double>(numbers[i + static_cast<Index>(lane)]);
+      sums[lane] += x * x;
+    }
+  }
+  for (std::size_t lane = 0; i < count; ++i, ++lane)
+    sums[lane] += static_cast<double>(numbers[i]) * static_cast<double>(numbers[i]);
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
+}  // namespace
+
+double global_norm(const Tensor& numbers) {
+  const Index count = numbers.count(), pieces = (count + kPieceElements - 1) / kPieceElements;
+  std::vector<double> sums(static_cast<std::size_t>(pieces));
+  dispatch(numbers.type(), [&numbers, &sums, count, pieces](auto zero) {
+    using T = decltype(zero);
+    if (count == 0) return;
+    const T* first = numbers.values<T>().data();
+    parallel_items(pieces, [&sums, first, count](Index piece) {
+      const Index begin = piece * kPieceElements;
+      sums[static_cast<std::size_t>(piece)] = squares(first + begin, std::min(kPieceElements, count - begin));
+    });
+  });
+  double sum = 0;
+  for (const double part : sums) sum += part;
+  return std::sqrt(sum);
+}
+
+double clip_scale(double norm, double limit) { return limit > 0 && norm > limit ? limit / norm : 1; }
+
+}  // namespace attnlab

@@ -1,0 +1,60 @@
+#include "train/optimizer.h"
+
+#include <algorithm>
+
+#include "core/parallel.h"
+
+namespace attnlab {
+namespace {
+
+constexpr Index kPieceElements = 1 << 14;
+
+Tensor slice(const Tensor& arena, Index offset, const Shape& shape) {
+  auto* start = static_cast<std::byte*>(arena.raw()) + offset * size_of(arena.type());
+  return Tensor::over(std::shared_ptr<std::byte>(std::make_shared<Tensor>(arena), start), start, shape,
+                      arena.type());
+}
+
+void write_working_copy(const ParameterSet& parameters, Index begin, Index end) {
+  const float* from = parameters.values().data<float>();
+  auto* to = parameters.working().data<bfloat16>();
+  for (Index i = begin; i < end; ++i) to[i] = bfloat16(from[i]);
+}
+
+}  // namespace
+
+Optimizer::Optimizer(ParameterSet& parameters, bool decay_all, const std::vector<std::string>& moments)
+    : parameters_(parameters) {
+  check(parameters.finalised(), "an optimiser needs parameters that are laid out");
+  for (const auto& name : moments)
+    moments_.push_back({name, Tensor::zeros(parameters.gradients().shape(), parameters.master_type())});
+  for (const auto& parameter : parameters.all()) {
+    if (!parameter->trainable()) continue;
+    const Index first = parameters.offset(*parameter), last = first + parameter->shape().count();
+    for (Index begin = first; begin < last; begin += kPieceElements)
+      pieces_.push_back({begin, std::min(last, begin + kPieceElements), decay_all || parameter->decays()});
+  }
+}
+
+void Optimizer::step(double learning_rate, double gradient_scale) {
+  ++updates_;
+  prepare(learning_rate, gradient_scale);
+  const bool thin = parameters_.type() == DType::bf16;
+  parallel_items(static_cast<Index>(pieces_.size()), [this, thin](Index i) {
+    const Piece& piece = pieces_[static_cast<std::size_t>(i)];
+    update(piece);
+    if (thin) write_working_copy(parameters_, piece.begin, piece.end);
+  });
+}
+
+std::vector<NamedTensor> Optimizer::state() const {
+  std::vector<NamedTensor> result;
+  for (const auto& [moment, arena] : moments_)
+    for (const auto& parameter : parameters_.all())
+      if (parameter->trainable())
+        result.push_back({moment + "/" + parameter->name(),
+                          slice(arena, parameters_.offset(*parameter), parameter->shape())});
+  return result;
+}
+
+}  // namespace attnlab
