@@ -31,7 +31,7 @@ class Sgd final : public Optimizer {
   }
 
   void update(const Piece& piece) override {
-    dispatch(parameters_.master_type(), [this, &piece](auto zero) { run<decltype(zero)>(piece); });
+    parameters_.master_type() == DType::f64 ? run<double>(piece) : run<float>(piece);
   }
 
   template <class T>

@@ -1,0 +1,69 @@
+#include "train/trainable.h"
+
+#include "config/error.h"
+#include "support/catch.h"
+
+using namespace attnlab;
+
+namespace {
+
+std::unique_ptr<ParameterSet> some_parameters() {
+  auto parameters = std::make_unique<ParameterSet>();
+  const Fill zeros = [](std::span<double>, Index, const Random&) {};
+  for (const char* name :
+       {"source.embedding", "encoder.0.attention.query.weight", "encoder.0.attention.norm.gain",
+        "encoder.0.mlp.norm.bias", "encoder.norm.gain", "encoder.10.mlp.up.weight", "output.weight"})
+    parameters->add(name, {2, 3}, zeros);
+  return parameters;
+}
+
+std::vector<std::string> selected(const TrainableSpec& spec) {
+  auto parameters = some_parameters();
+  parameters->finalise(DType::f32, 1, select_trainable(spec, *parameters));
+  std::vector<std::string> names;
+  for (const auto& parameter : parameters->all())
+    if (parameter->trainable()) names.push_back(parameter->name());
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("patterns and presets choose what trains") {
+  CHECK(selected({}).size() == 7);
+  CHECK(selected({{"layernorm_only"}, {}}) ==
+        Names{"encoder.0.attention.norm.gain", "encoder.0.mlp.norm.bias", "encoder.norm.gain"});
+  CHECK(selected({{"head_only"}, {}}) == Names{"output.weight"});
+  CHECK(selected({{"all"}, {"encoder.*", "output.*"}}) == Names{"source.embedding"});
+  CHECK(selected({{"head_only", "encoder.?.mlp.*"}, {}}) ==
+        Names{"encoder.0.mlp.norm.bias", "output.weight"});
+  CHECK(selected({{"*.norm.*"}, {"*.bias"}}) == Names{"encoder.0.attention.norm.gain", "encoder.norm.gain"});
+}
+
+TEST_CASE("a pattern that matches nothing is an error") {
+  const auto parameters = some_parameters();
+  const auto message = [&parameters](const TrainableSpec& spec) -> std::string {
+    try {
+      select_trainable(spec, *parameters);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(message({{"all", "enc0der.*", "x"}, {}}).find("train.trainable: 'enc0der.*' matches no parameter") ==
+        7);
+  CHECK(message({{"all", "enc0der.*", "x"}, {}}).find("'x'") != std::string::npos);
+  CHECK(message({{"all"}, {"layernorm"}}).find("train.frozen: 'layernorm'") == 7);
+  CHECK(message({{"head_only"}, {"output.*"}}).find("leave no parameter") != std::string::npos);
+  CHECK(message({{}, {}}).find("leave no parameter") != std::string::npos);
+}
+
+TEST_CASE("the table shows every tensor and what trains") {
+  auto parameters = some_parameters();
+  parameters->finalise(DType::f32, 1, select_trainable({{"head_only"}, {}}, *parameters));
+  const std::string table = trainable_table(*parameters);
+  CHECK(table.find("encoder.0.attention.norm.gain") != std::string::npos);
+  CHECK(table.find("(2,3)") != std::string::npos);
+  CHECK(table.find("1 of 7 tensors train, 6 of 42 numbers") != std::string::npos);
+}
