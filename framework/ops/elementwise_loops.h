@@ -42,7 +42,7 @@ Tensor map_pairs(Tensor a, const Tensor& strided, const F& f) {
     kernels::parallel_vectorised(
         first.count(), kElementGrain,
         [ left, right, to, f ](Index begin, Index end) __attribute__((always_inline)) {
-#pragma GCC ivdep
+#pragma omp simd
           for (Index i = begin; i < end; ++i)
             to[i] = static_cast<T>(f(static_cast<A>(left[i]), static_cast<A>(right[i])));
         });
