@@ -221,12 +221,6 @@ class Backward {
   const Target &d_query_, &d_key_, &d_value_;
 };
 
-// Rows that are reserved but belong to no sentence get no gradient.
-void clear_reserved(const Sequences& keys, const Target& target) {
-  if (!target.buffer || target.add || (keys.lengths.empty() && keys.rows() == target.buffer.rows())) return;
-  target.buffer.fill(0);
-}
-
 }  // namespace
 
 void attend_backward(const AttendInputs& inputs, const Tensor& output, const Tensor& log_sums,

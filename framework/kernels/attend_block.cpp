@@ -50,6 +50,11 @@ std::vector<AttendItem> query_items(const AttendInputs& inputs) {
   return items;
 }
 
+void clear_reserved(const Sequences& sequences, const Target& target) {
+  if (!target.buffer || target.add) return;
+  if (!sequences.lengths.empty() || sequences.rows() < target.buffer.rows()) target.buffer.fill(0);
+}
+
 void number_draws(const AttendInputs& inputs, Index head, QueryBlock& block) {
   const Sequences& queries = inputs.mask->queries;
   const Index row = queries.first_row + queries.offset(block.sentence) + block.first;

@@ -30,7 +30,9 @@ struct QueryBlock {
   alignas(64) std::array<std::int32_t, kQueryBlock> begin, end;
   alignas(64) std::array<std::uint64_t, kQueryBlock> draws;  // dropout: number of the first random block
 
-  bool empty() const { return low >= high; }
+  bool sees_nothing(Index t) const {
+    return begin[static_cast<std::size_t>(t)] >= end[static_cast<std::size_t>(t)];
+  }
   bool masks(Index key_begin, Index key_end) const;  // some query does not see all of these keys
 };
 
@@ -40,7 +42,10 @@ std::vector<AttendItem> query_items(const AttendInputs& inputs);
 void add_items(const AttendInputs& inputs, Index sentence, Index rows, Index block,
                std::vector<AttendItem>& items);
 
-// Runs body(item) for all items; a small amount of work stays on this thread.
+// Rows that are reserved but belong to no sentence get no gradient.
+void clear_reserved(const Sequences& sequences, const Target& target);
+
+// Runs body(item) for all items.
 template <class Body>
 void run_items(const std::vector<AttendItem>& items, Body&& body) {
   parallel_items(static_cast<Index>(items.size()),

@@ -111,8 +111,7 @@ class Forward {
     T* log_sums = log_sums_.data<T>() + row * in_.heads + head;
     for (Index t = 0; t < block.count; ++t) {
       T* line = pad.sums + t * sizes_.value_padded;
-      const bool empty = block.begin[static_cast<std::size_t>(t)] >= block.end[static_cast<std::size_t>(t)];
-      if (empty) std::fill_n(line, sizes_.value_width, T{});
+      if (block.sees_nothing(t)) std::fill_n(line, sizes_.value_width, T{});
       store_row(line, sizes_.value_width, pad.total[t], output_, row + t, head * sizes_.value_width, false);
       log_sums[t * in_.heads] = pad.log_sum[t];
     }

@@ -60,6 +60,11 @@ struct AttendLoops {
   void (*softmax_backward)(const WeightBlock<T>&, const T* log_sum, const T* delta);
   // log_sum = maximum + log(sum) (infinity where the sum is 0); sum becomes its inverse times factor, or 0.
   void (*finish)(Index queries, const T* maximum, T* sum, T factor, T* log_sum);
+  // Linear attention: zeroes weights that are not visible, and adds the others up per query.
+  void (*mask_and_sum)(const WeightBlock<T>&, T* sum);
+  // Adds `shift` to the gradients of a query's weights, and zeroes weights and gradients that are not
+  // visible.
+  void (*shift_and_mask)(const WeightBlock<T>&, const T* shift);
   // words [4 * groups][queries]: Philox blocks number base[query] + first_group + g of stream (key, step).
   void (*draw)(std::uint64_t key, std::uint64_t step, const std::uint64_t* base, Index queries,
                Index first_group, Index groups, std::uint32_t* words);

@@ -196,6 +196,35 @@ void finish(Index queries, const T* maximum, T* sum, T factor, T* log_sum) {
   }
 }
 
+template <class T>
+void mask_and_sum(const WeightBlock<T>& w, T* sum) {
+  for (Index lane = 0; lane < w.queries; lane += kLanes<T>) {
+    Vec<T> total = at(sum + lane);
+    for (Index s = 0; s < w.keys; ++s) {
+      T* weight = w.scores + s * w.queries + lane;
+      if (w.masked) at(weight) = visible(w, lane, w.first_key + s) ? at(weight) : Vec<T>{};
+      total += at(weight);
+    }
+    at(sum + lane) = total;
+  }
+}
+
+template <class T>
+void shift_and_mask(const WeightBlock<T>& w, const T* shift) {
+  for (Index lane = 0; lane < w.queries; lane += kLanes<T>)
+    for (Index s = 0; s < w.keys; ++s) {
+      T* weight = w.scores + s * w.queries + lane;
+      T* d_weight = w.d_weights + s * w.queries + lane;
+      Vec<T> d = at(d_weight) + at(shift + lane);
+      if (w.masked) {
+        const auto seen = visible(w, lane, w.first_key + s);
+        d = seen ? d : Vec<T>{};
+        at(weight) = seen ? at(weight) : Vec<T>{};
+      }
+      at(d_weight) = d;
+    }
+}
+
 using Words = Vec<std::uint32_t>;
 typedef std::uint64_t WideWords __attribute__((vector_size(2 * kVectorBytes), aligned(8), may_alias));
 
@@ -242,5 +271,7 @@ AttendLoops<T> table() {
           softmax<T>,
           softmax_backward<T>,
           finish<T>,
+          mask_and_sum<T>,
+          shift_and_mask<T>,
           draw};
 }

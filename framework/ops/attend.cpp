@@ -21,13 +21,6 @@ void check_rows(const char* op, const char* what, const Sequences& sequences, co
           sequences.offset(b) + sequences.length(b), ", the matrix has ", tensor.rows());
 }
 
-// Rows that two sentences share have no single owner, so that their gradients cannot be written side by side.
-void check_disjoint(const char* op, const Sequences& sequences) {
-  for (Index b = 0; b + 1 < sequences.count(); ++b)
-    check(sequences.offset(b) + sequences.length(b) <= sequences.offset(b + 1), op, ": sentences ", b,
-          " and ", b + 1, " share rows, which has no gradient");
-}
-
 std::uint32_t threshold_of(double dropout) {
   check(dropout >= 0 && dropout < 1, "attend: dropout ", dropout, ", expected 0 <= dropout < 1");
   return std::min<std::uint32_t>(static_cast<std::uint32_t>(std::lround(dropout * 65536)), 65535);
@@ -56,9 +49,16 @@ void check_attention(const char* op, const Tensor& query, const Tensor& key, con
         " keys, at most 8388608 are possible");
 }
 
+void check_owned_rows(const char* op, const Sequences& sequences) {
+  for (Index b = 0; b + 1 < sequences.count(); ++b)
+    check(sequences.offset(b) + sequences.length(b) <= sequences.offset(b + 1), op, ": sentences ", b,
+          " and ", b + 1, " share rows, which has no gradient");
+}
+
 Var attend(const Var& query, const Var& key, const Var& value, const Mask& mask,
            const AttendOptions& options) {
   check_attention("attend", query.value(), key.value(), value.value(), mask, options.heads);
+  if (key.wants_gradient() || value.wants_gradient()) check_owned_rows("attend", mask.keys);
   Tape& tape = query.tape();
   const auto kept = std::make_shared<const Mask>(mask);
   kernels::AttendInputs inputs{query.value(),
@@ -74,7 +74,6 @@ Var attend(const Var& query, const Var& key, const Var& value, const Mask& mask,
   const Tensor log_sums({query.value().rows(), options.heads}, type == DType::f64 ? DType::f64 : DType::f32);
   if (!mask.queries.lengths.empty()) output.fill(0);
   kernels::attend_forward(inputs, output, log_sums);
-  if (key.wants_gradient() || value.wants_gradient()) check_disjoint("attend", mask.keys);
   return record(
       attend_op, {query, key, value}, output, [inputs, kept, output, log_sums](Gradients& gradients) {
         const auto target = [&gradients](int input) {

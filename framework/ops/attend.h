@@ -29,5 +29,7 @@ Tensor attention_weights(const Tensor& query, const Tensor& key, const Mask& mas
 // Throws ShapeError unless the rows and columns of query, key and value fit `mask` and `heads`.
 void check_attention(const char* op, const Tensor& query, const Tensor& key, const Tensor& value,
                      const Mask& mask, Index heads);
+// Throws ShapeError if sentences share rows: those have no single owner that could write their gradient.
+void check_owned_rows(const char* op, const Sequences& sequences);
 
 }  // namespace attnlab

@@ -1,0 +1,185 @@
+#include "kernels/attend_linear.h"
+
+#include "kernels/attend_linear_block.h"
+
+namespace attnlab::kernels {
+namespace detail {
+
+void plan_prefixes(const Mask& mask, Index sentence, std::vector<Index>& prefixes) {
+  prefixes.clear();
+  const Index queries = mask.queries.length(sentence);
+  bool possible = true;
+  for (Index first = 0; first < queries; first += kQueryBlock) {
+    const Index before = prefixes.empty() ? 0 : prefixes.back();
+    Index least = std::numeric_limits<Index>::max();
+    for (Index t = first; t < std::min(first + kQueryBlock, queries); ++t) {
+      const Interval seen = mask.visible(sentence, t);
+      if (seen.empty()) continue;
+      possible = possible && seen.begin == 0;
+      least = std::min(least, seen.end);
+    }
+    const Index prefix = least == std::numeric_limits<Index>::max() ? before : least / kKeyBlock * kKeyBlock;
+    possible = possible && prefix >= before;
+    prefixes.push_back(prefix);
+  }
+  if (!possible) std::fill(prefixes.begin(), prefixes.end(), Index{0});
+}
+
+std::vector<AttendItem> sentence_items(const AttendInputs& inputs) {
+  std::vector<AttendItem> items;
+  for (Index b = 0; b < inputs.mask->queries.count(); ++b) {
+    const Index rows = std::max<Index>(inputs.mask->queries.length(b), 1);
+    add_items(inputs, b, rows, rows, items);
+  }
+  return items;
+}
+
+}  // namespace detail
+
+namespace {
+
+using namespace detail;
+
+template <class E>
+class Forward {
+ public:
+  using T = Accumulator<E>;
+
+  Forward(const AttendInputs& inputs, const Tensor& output, const Tensor& inverses)
+      : in_(inputs), sizes_(inputs), output_(output), inverses_(inverses) {}
+
+  void run(const AttendItem& item) const {
+    thread_local std::vector<Index> prefixes;
+    plan_prefixes(*in_.mask, item.sentence, prefixes);
+    const Scratchpad pad = cut();
+    const Index queries = in_.mask->queries.length(item.sentence);
+    QueryBlock block;
+    for (Index head = item.first_head; head < item.first_head + item.heads; ++head) {
+      std::fill_n(pad.state, sizes_.width * sizes_.value_padded, T{});
+      std::fill_n(pad.key_sum, sizes_.padded, T{});
+      Index absorbed = 0;
+      for (std::size_t j = 0; j < prefixes.size(); ++j) {
+        const Index first = static_cast<Index>(j) * kQueryBlock;
+        look(*in_.mask, item.sentence, first, std::min(kQueryBlock, queries - first), sizes_.loops.lanes,
+             block);
+        for (; absorbed < prefixes[j]; absorbed += kKeyBlock) absorb(item.sentence, absorbed, head, pad);
+        run_block(block, prefixes[j], head, pad);
+      }
+    }
+  }
+
+ private:
+  struct Scratchpad {
+    T *queries, *query_columns, *keys, *values, *weights, *sums, *denominators, *state, *key_sum;
+  };
+
+  Scratchpad cut() const {
+    thread_local Scratch scratch;
+    const Index width = sizes_.padded, value_width = sizes_.value_padded;
+    const Index count = kQueryBlock * (2 * width + value_width + 1 + kKeyBlock) +
+                        kKeyBlock * (width + value_width) + width * (value_width + 1);
+    Workspace space(scratch.get(static_cast<std::size_t>(count * static_cast<Index>(sizeof(T)) + 16 * 64)));
+    Scratchpad pad{};
+    pad.queries = space.take<T>(kQueryBlock * width);
+    pad.query_columns = space.take<T>(kQueryBlock * width);
+    pad.sums = space.take<T>(kQueryBlock * value_width);
+    pad.denominators = space.take<T>(kQueryBlock);
+    pad.weights = space.take<T>(kQueryBlock * kKeyBlock);
+    pad.keys = space.take<T>(kKeyBlock * width);
+    pad.values = space.take<T>(kKeyBlock * value_width);
+    pad.state = space.take<T>(width * value_width);
+    pad.key_sum = space.take<T>(width);
+    return pad;
+  }
+
+  HeadRows<T> keys(Index row, Index count, Index head, const Scratchpad& pad) const {
+    return head_rows<E>(in_.key, row, count, head * sizes_.width, sizes_.width, sizes_.padded, pad.keys);
+  }
+  HeadRows<T> values(Index row, Index count, Index head, const Scratchpad& pad) const {
+    return head_rows<E>(in_.value, row, count, head * sizes_.value_width, sizes_.value_width,
+                        sizes_.value_padded, pad.values);
+  }
+
+  // Adds one block of keys to the state (equations 10 and 11).
+  void absorb(Index sentence, Index first, Index head, const Scratchpad& pad) const {
+    const Index row = in_.mask->keys.offset(sentence) + first;
+    const HeadRows<T> k = keys(row, kKeyBlock, head, pad), v = values(row, kKeyBlock, head, pad);
+    const T one = 1;
+    add_outer(sizes_.loops, k, sizes_.width, v, sizes_.value_padded, kKeyBlock, pad.state);
+    add_outer(sizes_.loops, {&one, 0}, 1, k, sizes_.padded, kKeyBlock, pad.key_sum);
+  }
+
+  void run_block(const QueryBlock& block, Index prefix, Index head, const Scratchpad& pad) const {
+    const auto& loops = sizes_.loops;
+    const Index row = in_.mask->queries.offset(block.sentence) + block.first, lanes = block.padded;
+    const HeadRows<T> q = head_rows<E>(in_.query, row, block.count, head * sizes_.width, sizes_.width,
+                                       sizes_.padded, pad.queries);
+    loops.transpose(q.data, q.stride, block.count, sizes_.width, T{1}, pad.query_columns, lanes);
+    std::fill_n(pad.denominators, lanes, T{});
+    std::fill_n(pad.sums, block.count * sizes_.value_padded, T{});
+    if (prefix > 0) {
+      loops.product({q.data, q.stride, 1, pad.state, sizes_.value_padded, pad.sums, sizes_.value_padded,
+                     block.count, sizes_.value_padded, sizes_.width, true});
+      loops.product({pad.key_sum, 0, 1, pad.query_columns, lanes, pad.denominators, lanes, 1, lanes,
+                     sizes_.width, true});
+    }
+    for (Index begin = std::max(block.low, prefix); begin < block.high;) {
+      const Index end = std::min((begin / kKeyBlock + 1) * kKeyBlock, block.high);
+      add_pairs(block, begin, end, head, pad);
+      begin = end;
+    }
+    store(block, row, head, pad);
+  }
+
+  void add_pairs(const QueryBlock& block, Index begin, Index end, Index head, const Scratchpad& pad) const {
+    const auto& loops = sizes_.loops;
+    const Index row = in_.mask->keys.offset(block.sentence) + begin, count = end - begin,
+                lanes = block.padded;
+    const HeadRows<T> k = keys(row, count, head, pad), v = values(row, count, head, pad);
+    loops.product({k.data, k.stride, 1, pad.query_columns, lanes, pad.weights, lanes, count, lanes,
+                   sizes_.width, false});
+    const WeightBlock<T> weights{pad.weights,
+                                 nullptr,
+                                 count,
+                                 lanes,
+                                 begin,
+                                 block.begin.data(),
+                                 block.end.data(),
+                                 block.masks(begin, end),
+                                 {}};
+    loops.mask_and_sum(weights, pad.denominators);
+    const bool guarded = weights.masked && !loops.finite(v.data, v.stride, count, sizes_.value_padded);
+    (guarded ? loops.product_skipping_zeros
+             : loops.product)({pad.weights, 1, lanes, v.data, v.stride, pad.sums, sizes_.value_padded,
+                               block.count, sizes_.value_padded, count, true});
+  }
+
+  void store(const QueryBlock& block, Index row, Index head, const Scratchpad& pad) const {
+    T* inverses = inverses_.data<T>() + row * in_.heads + head;
+    for (Index t = 0; t < block.count; ++t) {
+      T* line = pad.sums + t * sizes_.value_padded;
+      const bool nothing = block.sees_nothing(t) || pad.denominators[t] == 0;
+      if (nothing) std::fill_n(line, sizes_.value_width, T{});
+      const T inverse = nothing ? T{} : 1 / pad.denominators[t];
+      store_row(line, sizes_.value_width, inverse, output_, row + t, head * sizes_.value_width, false);
+      inverses[t * in_.heads] = inverse;
+    }
+  }
+
+  const AttendInputs& in_;
+  AttendSizes<T> sizes_;
+  const Tensor& output_;
+  const Tensor& inverses_;
+};
+
+}  // namespace
+
+void linear_forward(const LinearInputs& inputs, const Tensor& output, const Tensor& inverses) {
+  const AttendInputs same = as_attend(inputs);
+  dispatch(inputs.query.type(), [&](auto zero) {
+    const Forward<decltype(zero)> forward(same, output, inverses);
+    run_items(sentence_items(same), [&](const AttendItem& item) { forward.run(item); });
+  });
+}
+
+}  // namespace attnlab::kernels
