@@ -198,7 +198,7 @@ bool is_dense(const MatrixView& m) { return m.stride == (m.transposed ? m.rows :
 // The library's kernels for one exact shape need dense operands. They are kept to the row counts of the block
 // table and to round widths, so that ragged batches and lengths do not fill the cache.
 bool deserves_exact_shape(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c) {
-  const bool block = c.rows == 64 || c.rows == 128 || c.rows == 256;
+  const bool block = c.rows >= 64 && c.rows <= 256 && c.rows % 32 == 0;
   const bool round = a.columns % 16 == 0 && c.columns % 16 == 0;
   return block && round && is_dense(a) && is_dense(b) && c.stride == c.columns;
 }

@@ -1,97 +1,44 @@
 #include "kernels/matmul.h"
 
-#include <cmath>
-#include <cstring>
-#include <random>
-#include <vector>
+#include <limits>
 
-#include "core/parallel.h"
-#include "kernels/cpu.h"
+#include "kernels/matmul_sample.h"
 #include "support/catch.h"
 
 using namespace attnlab;
 using kernels::Activation;
 using kernels::MatmulOptions;
-using kernels::MatrixView;
-using kernels::MutableMatrixView;
+using test::Sample;
 
 namespace {
 
-// A matrix with room around it, as used in a product.
-template <class T>
-struct Sample {
-  std::vector<T> values;
-  Index rows, columns, stride;
-  bool transposed;
-
-  Sample(std::mt19937& random, Index rows_, Index columns_, bool transposed_, Index gap)
-      : rows(rows_),
-        columns(columns_),
-        stride((transposed_ ? rows_ : columns_) + gap),
-        transposed(transposed_) {
-    values.resize(static_cast<std::size_t>(std::max<Index>(1, (transposed ? columns : rows) * stride)));
-    std::uniform_real_distribution<float> draw(-1, 1);
-    for (auto& value : values) value = static_cast<T>(draw(random));
-  }
-  double at(Index i, Index j) const {
-    return static_cast<double>(
-        values[static_cast<std::size_t>(transposed ? j * stride + i : i * stride + j)]);
-  }
-  MatrixView view() const { return {values.data(), dtype_of<T>, rows, columns, stride, transposed}; }
-  MutableMatrixView mutable_view() { return {values.data(), dtype_of<T>, rows, columns, stride}; }
-};
-
-double activate(double x, Activation activation) {
-  if (activation == Activation::relu) return x > 0 ? x : 0;
-  if (activation == Activation::gelu) return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
-  if (activation == Activation::gelu_tanh)
-    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-  return x;
-}
-
 struct Case {
   Index rows, depth, columns;
-  bool a_transposed = false, b_transposed = false, bias = false, accumulate = false;
-  Activation activation = Activation::none;
-  double alpha = 1;
+  bool a_transposed = false, b_transposed = false, bias = false;
+  MatmulOptions options = {};
 };
 
-// Largest error against plain f64 sums, in units of what rounding may do; also fails when memory around c
+// Multiplies random matrices and compares with plain sums; also fails when memory between the rows of c
 // changes.
 template <class T, class C>
 void check_case(std::mt19937& random, const Case& shape) {
   CAPTURE(to_string(dtype_of<T>), to_string(dtype_of<C>), shape.rows, shape.depth, shape.columns,
-          shape.a_transposed, shape.b_transposed, shape.bias, shape.accumulate,
-          static_cast<int>(shape.activation), shape.alpha);
-  const Sample<T> a(random, shape.rows, shape.depth, shape.a_transposed, static_cast<Index>(random() % 5));
-  const Sample<T> b(random, shape.depth, shape.columns, shape.b_transposed, static_cast<Index>(random() % 5));
-  const Sample<C> bias(random, 1, shape.columns, false, 0);
-  Sample<C> c(random, shape.rows, shape.columns, false, static_cast<Index>(random() % 5));
+          shape.a_transposed, shape.b_transposed, shape.bias, shape.options.accumulate,
+          static_cast<int>(shape.options.activation), shape.options.alpha);
+  const auto gap = [&] { return static_cast<Index>(random() % 3 * 3); };
+  const Sample<T> a(random, shape.rows, shape.depth, shape.a_transposed, gap());
+  const Sample<T> b(random, shape.depth, shape.columns, shape.b_transposed, gap());
+  const Sample<C> bias(random, 1, shape.columns);
+  Sample<C> c(random, shape.rows, shape.columns, false, gap());
+  if (!shape.options.accumulate)
+    for (Index i = 0; i < c.rows; ++i)
+      for (Index j = 0; j < c.columns; ++j)
+        c.values[static_cast<std::size_t>(i * c.stride + j)] = std::numeric_limits<float>::quiet_NaN();
   const Sample<C> before = c;
-  MatmulOptions options;
-  options.accumulate = shape.accumulate;
-  options.activation = shape.activation;
-  options.alpha = shape.alpha;
+  MatmulOptions options = shape.options;
   if (shape.bias) options.bias = bias.values.data(), options.bias_type = dtype_of<C>;
   kernels::matmul(a.view(), b.view(), c.mutable_view(), options);
-  const double sum_rounding = dtype_of<T> == DType::f64 ? 1e-15 : 1e-6;
-  const double store_rounding = dtype_of<C> == DType::f64 ? 1e-15 : dtype_of<C> == DType::f32 ? 1e-6 : 0.009;
-  double worst = 0;
-  for (Index i = 0; i < c.rows; ++i)
-    for (Index j = 0; j < c.columns; ++j) {
-      double sum = 0, size = 0;
-      for (Index k = 0; k < shape.depth; ++k) {
-        sum += a.at(i, k) * b.at(k, j);
-        size += std::abs(a.at(i, k) * b.at(k, j));
-      }
-      sum *= shape.alpha;
-      if (shape.bias) sum += bias.at(0, j);
-      if (shape.accumulate) sum += before.at(i, j);
-      const double wanted = activate(sum, shape.activation);
-      const double bound = sum_rounding * (size + 2) + store_rounding * (std::abs(sum) + 0.01);
-      worst = std::max(worst, std::abs(c.at(i, j) - wanted) / bound);
-    }
-  CHECK(worst < 1);
+  CHECK(test::worst_error(a, b, c, before, shape.bias ? &bias : nullptr, options) < 1);
   for (Index i = 0; i + 1 < c.rows; ++i)
     for (Index j = c.columns; j < c.stride; ++j)
       if (c.at(i, j) != before.at(i, j)) FAIL("wrote between the rows of c");
@@ -110,9 +57,9 @@ Case random_case(std::mt19937& random, Index largest) {
   shape.a_transposed = draw(2);
   shape.b_transposed = draw(2);
   shape.bias = draw(2);
-  shape.accumulate = draw(2);
-  shape.activation = static_cast<Activation>(draw(4));
-  if (!shape.bias && draw(2)) shape.alpha = 0.25;
+  shape.options.accumulate = draw(2);
+  shape.options.activation = static_cast<Activation>(draw(4));
+  if (!shape.bias && draw(2)) shape.options.alpha = 0.3;
   return shape;
 }
 
@@ -121,5 +68,99 @@ Case random_case(std::mt19937& random, Index largest) {
 TEST_CASE("products of every type, shape and option agree with plain sums") {
   std::mt19937 random(1);
   for (int i = 0; i < 150; ++i) check_all_types(random, random_case(random, 70));
-  for (int i = 0; i < 6; ++i) check_all_types(random, random_case(random, 700));
+  for (int i = 0; i < 8; ++i) check_all_types(random, random_case(random, 500));
+}
+
+TEST_CASE("products of the sizes at which the way changes agree with plain sums") {
+  std::mt19937 random(2);
+  for (const Index rows : {1, 2, 64, 65, 96, 256, 257, 300})
+    for (const bool b_transposed : {false, true}) {
+      Case shape{rows, 128, 144, false, b_transposed, true};
+      shape.options.accumulate = rows % 2 == 0;
+      check_all_types(random, shape);
+      check_all_types(random, {144, rows, 96, true, b_transposed});
+      check_all_types(random, {128, 96, rows, false, b_transposed});
+    }
+}
+
+TEST_CASE("gradients of weights, with a long sum in pieces, agree with plain sums") {
+  std::mt19937 random(3);
+  for (const Index tokens : {511, 1024, 1500, 3001})
+    for (const bool accumulate : {false, true}) {
+      Case shape{64, tokens, 48, true, false};
+      shape.options.accumulate = accumulate;
+      check_all_types(random, shape);
+      shape.options.activation = Activation::relu;
+      shape.bias = true;
+      check_all_types(random, shape);
+    }
+}
+
+TEST_CASE("a product over nothing leaves the bias, and empty results are left alone") {
+  std::mt19937 random(4);
+  check_all_types(random, {5, 0, 7, false, false, true});
+  Case shape{5, 0, 7};
+  shape.options.accumulate = true;
+  check_all_types(random, shape);
+  check_all_types(random, {0, 5, 7});
+  check_all_types(random, {5, 7, 0});
+}
+
+TEST_CASE("a bias of f32 goes with a result of bf16") {
+  std::mt19937 random(5);
+  for (const Index rows : {7, 300}) {
+    const Sample<bfloat16> a(random, rows, 96), b(random, 96, 112);
+    const Sample<float> bias(random, 1, 112);
+    Sample<bfloat16> c(random, rows, 112);
+    Sample<float> wide(random, rows, 112);
+    MatmulOptions options;
+    options.bias = bias.values.data();
+    kernels::matmul(a.view(), b.view(), c.mutable_view(), options);
+    kernels::matmul(a.view(), b.view(), wide.mutable_view(), options);
+    for (std::size_t i = 0; i < c.values.size(); ++i)
+      REQUIRE(float{c.values[i]} == Approx(wide.values[i]).epsilon(0.01).margin(1e-4));
+  }
+}
+
+TEST_CASE("batched products equal the products of their items") {
+  std::mt19937 random(6);
+  for (const Index count : {1, 3, 20})
+    for (const Index size : {9, 80}) {
+      const Sample<float> a(random, count * size, 32), b(random, 32, size, true);
+      Sample<float> c(random, count * size, size), wanted = c;
+      MatmulOptions options;
+      options.accumulate = true;
+      options.alpha = 0.5;
+      auto item_a = a.view();
+      auto item_c = c.mutable_view();
+      item_a.rows = item_c.rows = size;
+      kernels::batched_matmul(count, item_a, size * a.stride, b.view(), 0, item_c, size * c.stride, options);
+      kernels::matmul(a.view(), b.view(), wanted.mutable_view(), options);
+      for (std::size_t i = 0; i < c.values.size(); ++i)
+        REQUIRE(c.values[i] == Approx(wanted.values[i]).epsilon(1e-5).margin(1e-5));
+    }
+}
+
+TEST_CASE("operands that do not fit are refused") {
+  std::mt19937 random(7);
+  const Sample<float> a(random, 4, 5), b(random, 5, 6), b_wrong(random, 4, 6);
+  const Sample<bfloat16> b_type(random, 5, 6);
+  Sample<float> c(random, 4, 6);
+  Sample<bfloat16> c_type(random, 4, 6);
+  const auto product = [&](const kernels::MatrixView& right, const kernels::MutableMatrixView& result,
+                           const MatmulOptions& options = {}) {
+    kernels::matmul(a.view(), right, result, options);
+  };
+  CHECK_NOTHROW(product(b.view(), c.mutable_view()));
+  CHECK_THROWS_AS(product(b_wrong.view(), c.mutable_view()), ShapeError);
+  CHECK_THROWS_AS(product(b_type.view(), c.mutable_view()), ShapeError);
+  CHECK_THROWS_AS(product(b.view(), c_type.mutable_view()), ShapeError);
+  auto narrow = c.mutable_view();
+  narrow.stride = 5;
+  CHECK_THROWS_AS(product(b.view(), narrow), ShapeError);
+  MatmulOptions scaled_bias;
+  scaled_bias.bias = b.values.data();
+  scaled_bias.alpha = 2;
+  CHECK_THROWS_AS(product(b.view(), c.mutable_view(), scaled_bias), ShapeError);
+  CHECK_THROWS_AS(kernels::batched_matmul(2, a.view(), 0, b.view(), 0, c.mutable_view(), 0), ShapeError);
 }
