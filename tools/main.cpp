@@ -1,6 +1,68 @@
-#include <cstdio>
+// The program `attnlab`. Results go to stdout, the log to stderr. Exit codes: 0 done, 1 runtime failure, 2
+// usage or configuration, 3 data, 4 diverged, 128 + n after signal n.
+#include <dlfcn.h>
+#include <fmt/core.h>
 
-int main() {
-  std::puts("attnlab 0.1.0");
-  return 0;
+#include <cstdio>
+#include <memory>
+
+#include "command.h"
+#include "config/error.h"
+#include "core/error.h"
+#include "version.h"
+
+using namespace attnlab;
+
+namespace {
+
+void load_module(const std::string& file) {
+  // A path without a slash would be looked up in the system's library folders.
+  const std::string path = file.find('/') == std::string::npos ? "./" + file : file;
+  if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
+    throw ConfigError(fmt::format("--load {}: {}", file, dlerror()));
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("attnlab: Transformer training for experiments on CPUs. One YAML file is one experiment.",
+               "attnlab");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", version_text());
+  app.add_option_function<std::vector<std::string>>(
+         "--load",
+         [](const std::vector<std::string>& files) {
+           for (const auto& file : files) load_module(file);
+         },
+         "shared libraries with further attentions, tasks, …")
+      ->allow_extra_args(false)
+      ->take_all()
+      ->trigger_on_parse();
+  std::function<int()> chosen;
+  for (const Command* command : commands()) {
+    CLI::App* sub = app.add_subcommand(command->name, command->doc);
+    const auto action = command->set_up(*sub);
+    sub->callback([&chosen, action] { chosen = action; });
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return chosen();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const ConfigError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
+  } catch (const Error& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return error.exit_code();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return 1;
+  }
 }

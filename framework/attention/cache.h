@@ -1,0 +1,31 @@
+// Keys and values of all earlier positions, one region of rows per hypothesis, with room to grow.
+#pragma once
+
+#include "attention/attention.h"
+
+namespace attnlab {
+
+class KeyValueCache final : public AttentionState {
+ public:
+  explicit KeyValueCache(Index count) : lengths_(static_cast<std::size_t>(count), 0) {}
+
+  // Adds the new rows of each hypothesis behind its earlier ones.
+  void append(const HeadRows& rows, const Sequences& places);
+  const Tensor& key() const {
+    return key_;
+  }  // [count * capacity, H*K]; holds nothing if the kind has no keys
+  const Tensor& value() const { return value_; }
+  Sequences keys() const;  // where each hypothesis lies in them
+
+  void reorder(const std::vector<Index>& parents) override;
+  std::size_t bytes() const override;
+
+ private:
+  void grow(Index capacity, const HeadRows& like);
+
+  std::vector<Index> lengths_;
+  Index capacity_ = 0;
+  Tensor key_, value_;
+};
+
+}  // namespace attnlab

@@ -1,0 +1,131 @@
+#include "attention/multi_head.h"
+
+#include "config/error.h"
+#include "ops/gate_heads.h"
+
+namespace attnlab {
+namespace {
+
+AttentionShape shape_of(const Scope& scope, const AttentionSpec& spec, const MultiHeadAttention::Plan& plan) {
+  AttentionShape shape;
+  shape.H = spec.heads.value_or(plan.heads);
+  if (!spec.key_width && plan.width % shape.H != 0)
+    throw ConfigError(scope.path + ": width " + std::to_string(plan.width) + " is not divisible by " +
+                      std::to_string(shape.H) + " heads; set key_width");
+  shape.K = spec.key_width.value_or(plan.width / shape.H);
+  shape.V = spec.value_width.value_or(shape.K);
+  shape.longest = plan.longest;
+  shape.dropout = plan.dropout;
+  shape.causal = plan.causal;
+  return shape;
+}
+
+bool all_ones(const Tensor& gates) {
+  for (const double gate : gates.to_doubles())
+    if (gate != 1) return false;
+  return true;
+}
+
+}  // namespace
+
+MultiHeadAttention::MultiHeadAttention(const Scope& scope, const AttentionSpec& spec, const Plan& plan)
+    : path_(scope.path), shape_(shape_of(scope, spec, plan)), width_(plan.width) {
+  if (plan.causal && !spec.promises().causal)
+    throw ConfigError(scope.path + ": attention kind '" + Registry<AttentionSpec>::name_of(spec) +
+                      "' cannot hide the future, but this place needs it");
+  kind_ = spec.build(scope, shape_);
+  wanted_ = kind_->projections();
+  if (!wanted_.output) return;
+  declare_projections(scope, plan.width, plan.biases);
+  output_ = Affine(scope / "output", shape_.H * shape_.V, plan.width, plan.biases, scope.init.output_gain);
+  gates_ = &scope.parameters.add_buffer(scope.path + ".gates", {shape_.H}, constant_fill(1));
+}
+
+void MultiHeadAttention::declare_projections(const Scope& scope, Index width, bool biases) {
+  const Index keys = shape_.H * shape_.K, values = shape_.H * shape_.V;
+  std::vector<AffinePlan> plans;
+  std::vector<Affine*> places;
+  if (wanted_.query) {
+    plans.push_back({wanted_.shared_query_key ? "query_key" : "query", keys, scope.init.query_key_gain});
+    places.push_back(&query_);
+  }
+  if (wanted_.key && !wanted_.shared_query_key) {
+    plans.push_back({"key", keys, scope.init.query_key_gain});
+    places.push_back(&key_);
+  }
+  if (wanted_.value) {
+    plans.push_back({"value", values, scope.init.value_gain});
+    places.push_back(&value_);
+  }
+  const auto maps = affine_group(scope, width, biases, plans);
+  for (std::size_t i = 0; i < maps.size(); ++i) *places[i] = maps[i];
+  if (wanted_.shared_query_key) key_ = query_;
+}
+
+HeadRows MultiHeadAttention::project(const Var& queries, const Var& memory) const {
+  HeadRows rows;
+  if (queries.value().raw() != memory.value().raw()) {
+    if (query_) rows.query = query_(queries);
+    const Memory projected = project_memory(memory);
+    rows.key = projected.key;
+    rows.value = projected.value;
+    return rows;
+  }
+  std::vector<const Affine*> maps;
+  std::vector<Var*> places;
+  const auto want = [&](const Affine& map, Var& place) {
+    if (!map) return;
+    maps.push_back(&map);
+    places.push_back(&place);
+  };
+  want(query_, rows.query);
+  if (!wanted_.shared_query_key) want(key_, rows.key);
+  want(value_, rows.value);
+  const auto parts = apply_group(queries, maps);
+  for (std::size_t i = 0; i < parts.size(); ++i) *places[i] = parts[i];
+  if (wanted_.shared_query_key) rows.key = rows.query;
+  return rows;
+}
+
+MultiHeadAttention::Memory MultiHeadAttention::project_memory(const Var& memory) const {
+  if (key_ && value_ && !wanted_.shared_query_key) {
+    const auto parts = apply_group(memory, {&key_, &value_});
+    return {parts[0], parts[1]};
+  }
+  Memory result;
+  if (key_) result.key = key_(memory);
+  if (value_) result.value = value_(memory);
+  return result;
+}
+
+Var MultiHeadAttention::finish(Tape& tape, const Var& rows, Index count) const {
+  if (!wanted_.output) return rows;
+  check(rows.shape() == Shape{count, shape_.H * shape_.V}, path_, ": the attention core gave rows ",
+        rows.shape(), ", expected ", Shape{count, shape_.H * shape_.V});
+  const bool plain = !gates_->trainable() && all_ones(gates_->compute());
+  return output_(plain ? rows : gate_heads(rows, tape.leaf(*gates_)));
+}
+
+Var MultiHeadAttention::operator()(const Var& queries, const Var& memory, const Mask& mask) const {
+  Tape& tape = queries.tape();
+  const Tape::Scope scope(tape, path_);
+  if (!wanted_.output) return tape.constant(Tensor::zeros({queries.shape()[0], width_}, queries.type()));
+  return finish(tape, kind_->forward(tape, project(queries, memory), mask), queries.shape()[0]);
+}
+
+Var MultiHeadAttention::step(const Var& queries, const Mask& mask, AttentionState& state) const {
+  Tape& tape = queries.tape();
+  const Tape::Scope scope(tape, path_);
+  if (!wanted_.output) return tape.constant(Tensor::zeros({queries.shape()[0], width_}, queries.type()));
+  return finish(tape, kind_->step(tape, project(queries, queries), mask, state), queries.shape()[0]);
+}
+
+Var MultiHeadAttention::attend_memory(const Var& queries, const Memory& memory, const Mask& mask) const {
+  Tape& tape = queries.tape();
+  const Tape::Scope scope(tape, path_);
+  if (!wanted_.output) return tape.constant(Tensor::zeros({queries.shape()[0], width_}, queries.type()));
+  const HeadRows rows{query_ ? query_(queries) : Var(), memory.key, memory.value};
+  return finish(tape, kind_->forward(tape, rows, mask), queries.shape()[0]);
+}
+
+}  // namespace attnlab

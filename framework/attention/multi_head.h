@@ -1,0 +1,57 @@
+// Multi-head attention (Vaswani et al. 2017, section 3.2.2) around any kind: projections, gates and output
+// projection.
+#pragma once
+
+#include "attention/attention.h"
+#include "nn/affine.h"
+
+namespace attnlab {
+
+class MultiHeadAttention {
+ public:
+  struct Plan {
+    Index width = 0;  // D, of queries, memory and output
+    Index heads = 1;  // unless the spec says otherwise
+    Index longest = 512;
+    double dropout = 0;
+    bool causal = false;
+    bool biases = true;
+  };
+  // Throws ConfigError if the kind cannot be causal but must, or if the width is not divisible by the heads.
+  MultiHeadAttention(const Scope& scope, const AttentionSpec& spec, const Plan& plan);
+
+  // Rows of queries [N, D] and of the memory they look at [M, D] -> [N, D]. Self-attention passes the same
+  // Var twice.
+  Var operator()(const Var& queries, const Var& memory, const Mask& mask) const;
+
+  // Self-attention of new rows in decoding. mask: causal, with `past`.
+  std::unique_ptr<AttentionState> start(Index count) const { return kind_->start(count); }
+  Var step(const Var& queries, const Mask& mask, AttentionState& state) const;
+
+  // Cross-attention in decoding: the memory's keys and values are projected once.
+  struct Memory {
+    Var key, value;
+  };
+  Memory project_memory(const Var& memory) const;
+  Var attend_memory(const Var& queries, const Memory& memory, const Mask& mask) const;
+
+  const AttentionKind& kind() const { return *kind_; }
+  const AttentionShape& shape() const { return shape_; }
+  const std::string& path() const { return path_; }
+  Parameter* gates() const { return gates_; }  // [H]; nullptr for the control `none`
+
+ private:
+  HeadRows project(const Var& queries, const Var& memory) const;
+  Var finish(Tape& tape, const Var& rows, Index count) const;  // gates and output projection
+  void declare_projections(const Scope& scope, Index width, bool biases);
+
+  std::string path_;
+  AttentionShape shape_;
+  std::unique_ptr<AttentionKind> kind_;
+  Projections wanted_;
+  Affine query_, key_, value_, output_;
+  Parameter* gates_ = nullptr;
+  Index width_ = 0;
+};
+
+}  // namespace attnlab

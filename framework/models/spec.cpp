@@ -1,0 +1,68 @@
+#include "models/spec.h"
+
+#include "config/error.h"
+
+namespace attnlab {
+
+void SkipSpec::fields(Fields& f) {
+  f("attention", attention, "skip connection around self-attention");
+  f("cross_attention", cross_attention, "skip connection around cross-attention");
+  f("mlp", mlp, "skip connection around the MLP");
+  f("attention_scale", attention_scale, "factor on the skipped input of self-attention");
+  f("cross_attention_scale", cross_attention_scale, "factor on the skipped input of cross-attention");
+  f("mlp_scale", mlp_scale, "factor on the skipped input of the MLP");
+}
+
+void DropoutSpec::set_all(double rate) {
+  if (!(rate >= 0 && rate < 1)) throw ConfigError("a dropout rate must be at least 0 and below 1");
+  residual = attention = mlp = embedding = rate;
+}
+
+void DropoutSpec::fields(Fields& f) {
+  const Bounds rate = between(0, 1, upper_exclusive);
+  f("residual", residual, rate, "on each sublayer's output");
+  f("attention", attention, rate, "on the attention weights");
+  f("mlp", mlp, rate, "on the inner activations of the MLP");
+  f("embedding", embedding, rate, "on the sum of embedding and position");
+}
+
+void StackSpec::fields(Fields& f) {
+  f("layers", layers, at_least(0), "layers of the stack");
+  f("heads", heads, at_least(1), "attention heads; a kind of attention may set its own");
+  f("feed_forward", feed_forward, at_least(1), "inner columns of the MLP");
+  f.kind("attention", attention, "self-attention");
+  f.scalar_or_section("skip", skip, "skip connections; true or false sets all");
+  f.scalar_or_section("mlp", mlp, "MLP sublayers; true or false switches them");
+  f.scalar_or_section("norm", norm, "layer normalisation; pre, post or none sets the position");
+  f.scalar_or_section("dropout", dropout, "dropout rates; a number sets all");
+  f("biases", biases, "biases in all linear maps");
+  f.section("init", init, "initial weights");
+}
+
+void ModelSpec::fields(Fields& f) {
+  f.choice("kind", kind,
+           {{"encoder_decoder", ModelKind::encoder_decoder},
+            {"decoder", ModelKind::decoder},
+            {"encoder", ModelKind::encoder}},
+           "sequence to sequence, language model, or one label per source token");
+  f("width", width, at_least(1), "columns of the residual stream (D)");
+  stack.fields(f);
+  f.kind("cross_attention", cross_attention, "attention of the decoder to the encoder");
+  f.scalar_or_section("positions", positions, "positions; sinusoidal, learned or none sets the kind");
+  f.choice("tie", tie, {{"none", Tie::none}, {"output", Tie::output}, {"all", Tie::all}},
+           "one matrix for target embedding and output, or for the source embedding too");
+  f.choice("embedding_scale", embedding_scale,
+           {{"sqrt_width", EmbeddingScale::sqrt_width}, {"one", EmbeddingScale::one}},
+           "factor on embeddings");
+  f("output_bias", output_bias, "bias of the output projection");
+  f("checkpoint_activations", checkpoint_activations,
+    "keep only the input of each layer and compute the rest again in backward: less memory, more time");
+  f("from", from, "a run folder or checkpoint to take starting weights from; empty: none");
+  f.inherits("encoder", encoder, stack, "what the encoder has otherwise");
+  f.inherits("decoder", decoder, stack, "what the decoder has otherwise");
+  f.check(
+      !has_decoder() || !decoder.attention || decoder.attention->promises().causal, "attention",
+      "this kind of attention cannot hide the future, which a decoder needs (decoder.attention may differ)");
+}
+
+}  // namespace attnlab

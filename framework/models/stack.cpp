@@ -1,0 +1,83 @@
+#include "models/stack.h"
+
+namespace attnlab {
+namespace {
+
+SublayerPlan plan_of(const StackSpec& spec, bool skip, double scale) {
+  return {skip, scale, spec.dropout.residual, spec.norm};
+}
+
+MultiHeadAttention::Plan attention_plan(const Layer::Plan& plan, bool causal) {
+  return {plan.width, plan.spec.heads, plan.longest, plan.spec.dropout.attention, causal, plan.spec.biases};
+}
+
+}  // namespace
+
+Layer::Layer(const Scope& scope, const Plan& plan)
+    : self_sublayer_(scope / "self_attention",
+                     plan_of(plan.spec, plan.spec.skip.attention, plan.spec.skip.attention_scale),
+                     plan.width),
+      self_(scope / "self_attention", *plan.spec.attention, attention_plan(plan, plan.causal)) {
+  const StackSpec& spec = plan.spec;
+  if (plan.cross != nullptr) {
+    cross_sublayer_.emplace(scope / "cross_attention",
+                            plan_of(spec, spec.skip.cross_attention, spec.skip.cross_attention_scale),
+                            plan.width);
+    cross_.emplace(scope / "cross_attention", *plan.cross, attention_plan(plan, false));
+  }
+  if (spec.mlp.on) {
+    mlp_sublayer_.emplace(scope / "mlp", plan_of(spec, spec.skip.mlp, spec.skip.mlp_scale), plan.width);
+    mlp_.emplace(scope / "mlp", Mlp::Plan{plan.width, spec.feed_forward, spec.mlp.activation,
+                                          spec.dropout.mlp, spec.biases});
+  }
+}
+
+template <class SelfBlock, class CrossBlock>
+Var Layer::through(const Var& x, Index first_row, SelfBlock&& self_block, CrossBlock&& cross_block) const {
+  Var y = self_sublayer_.around(x, first_row, self_block);
+  if (cross_) y = cross_sublayer_->around(y, first_row, cross_block);
+  if (mlp_) y = mlp_sublayer_->around(y, first_row, [&](const Var& in) { return (*mlp_)(in, first_row); });
+  return y;
+}
+
+Var Layer::forward(const Var& x, const Mask& self, const Var& memory, const Mask* cross) const {
+  return through(
+      x, self.queries.first_row, [&](const Var& in) { return self_(in, in, self); },
+      [&](const Var& in) { return (*cross_)(in, memory, *cross); });
+}
+
+LayerState Layer::start(Index count, const Var& memory) const {
+  return {self_.start(count), cross_ ? cross_->project_memory(memory) : MultiHeadAttention::Memory{}};
+}
+
+Var Layer::step(const Var& x, const Mask& self, const Mask* cross, LayerState& state) const {
+  return through(
+      x, 0, [&](const Var& in) { return self_.step(in, self, *state.self); },
+      [&](const Var& in) { return cross_->attend_memory(in, state.memory, *cross); });
+}
+
+Stack::Stack(const Scope& scope, const Layer::Plan& plan, bool checkpoint_activations)
+    : checkpoint_(checkpoint_activations) {
+  for (Index i = 0; i < plan.spec.layers; ++i)
+    layers_.emplace_back(scope / "layers" / std::to_string(i), plan);
+  if (plan.spec.norm.position == NormPosition::pre)
+    final_norm_ = Norm(scope / "norm", plan.spec.norm, plan.width);
+}
+
+Var Stack::forward(Var x, const Mask& self, const Var& memory, const Mask* cross) const {
+  for (const Layer& layer : layers_) x = layer.forward(x, self, memory, cross);
+  return final_norm_(x);
+}
+
+std::vector<LayerState> Stack::start(Index count, const Var& memory) const {
+  std::vector<LayerState> states;
+  for (const Layer& layer : layers_) states.push_back(layer.start(count, memory));
+  return states;
+}
+
+Var Stack::step(Var x, const Mask& self, const Mask* cross, std::vector<LayerState>& states) const {
+  for (std::size_t i = 0; i < layers_.size(); ++i) x = layers_[i].step(x, self, cross, states[i]);
+  return final_norm_(x);
+}
+
+}  // namespace attnlab

@@ -1,0 +1,64 @@
+// Layers of self-attention, cross-attention and MLP, each in its sublayer (Vaswani et al. 2017, section 3.1).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "attention/multi_head.h"
+#include "models/spec.h"
+#include "nn/mlp.h"
+#include "nn/sublayer.h"
+
+namespace attnlab {
+
+// What a decoder layer carries from step to step.
+struct LayerState {
+  std::unique_ptr<AttentionState> self;
+  MultiHeadAttention::Memory memory;  // projected once; unused without cross-attention
+};
+
+class Layer {
+ public:
+  struct Plan {
+    const StackSpec& spec;
+    const AttentionSpec* cross;  // nullptr: no cross-attention
+    Index width, longest;
+    bool causal;
+  };
+  Layer(const Scope& scope, const Plan& plan);
+
+  // x [N, D]; `memory` [M, D] and `cross` only where there is cross-attention.
+  Var forward(const Var& x, const Mask& self, const Var& memory, const Mask* cross) const;
+  LayerState start(Index count, const Var& memory) const;
+  Var step(const Var& x, const Mask& self, const Mask* cross, LayerState& state) const;
+
+  const MultiHeadAttention& self_attention() const { return self_; }
+  const MultiHeadAttention* cross_attention() const { return cross_ ? &*cross_ : nullptr; }
+
+ private:
+  template <class SelfBlock, class CrossBlock>
+  Var through(const Var& x, Index first_row, SelfBlock&& self_block, CrossBlock&& cross_block) const;
+
+  Sublayer self_sublayer_;
+  MultiHeadAttention self_;
+  std::optional<Sublayer> cross_sublayer_, mlp_sublayer_;
+  std::optional<MultiHeadAttention> cross_;
+  std::optional<Mlp> mlp_;
+};
+
+class Stack {
+ public:
+  Stack(const Scope& scope, const Layer::Plan& plan, bool checkpoint_activations);
+  Var forward(Var x, const Mask& self, const Var& memory, const Mask* cross) const;
+  std::vector<LayerState> start(Index count, const Var& memory) const;
+  Var step(Var x, const Mask& self, const Mask* cross, std::vector<LayerState>& states) const;
+  const std::vector<Layer>& layers() const { return layers_; }
+
+ private:
+  std::vector<Layer> layers_;
+  Norm final_norm_;  // of pre-norm stacks
+  bool checkpoint_;
+};
+
+}  // namespace attnlab

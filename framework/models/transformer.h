@@ -1,0 +1,81 @@
+// The Transformer in its three forms, from the same blocks: encoder-decoder, decoder only (a language model)
+// and encoder only (one label per source token). All work on ragged rows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "models/stack.h"
+#include "ops/cross_entropy.h"
+
+namespace attnlab {
+
+// Ids and where their sentences lie.
+struct TokenRows {
+  std::vector<std::int32_t> ids;
+  Sequences rows;
+};
+
+struct ModelInput {
+  TokenRows source;                  // unused by a decoder
+  TokenRows target;                  // what the decoder reads; unused by an encoder
+  std::vector<std::int32_t> labels;  // one per row of logits
+};
+
+struct VocabularySizes {
+  Index source = 0, target = 0;
+  bool joint = false;  // source and target ids mean the same words
+};
+
+// Hypotheses under way. Hypothesis i belongs to sentence sentence[i] of the source.
+struct DecoderState {
+  std::vector<LayerState> layers;
+  std::vector<Index> sentence;
+  std::vector<Index> lengths;  // tokens read so far
+  Sequences source;
+};
+
+class Transformer {
+ public:
+  // Declares all parameters in `parameters`. Throws ConfigError where the spec cannot be built: a tie over
+  // different vocabularies, an attention that cannot hide the future, a width that the heads do not divide.
+  Transformer(ParameterSet& parameters, const ModelSpec& spec, const VocabularySizes& vocabulary);
+
+  Var encode(Tape& tape, const TokenRows& source) const;  // [M, D]; only with an encoder
+  Var hidden(Tape& tape, const ModelInput& input) const;  // rows before the output projection
+  Var logits(Tape& tape, const ModelInput& input) const;  // [N, V]
+  CrossEntropy loss(Tape& tape, const ModelInput& input, const CrossEntropyOptions& options) const;
+
+  // Decoding. `per_sentence` hypotheses for each source sentence, in order; a language model takes
+  // `sentences` of them.
+  DecoderState start(Tape& tape, const TokenRows& source, Index per_sentence) const;
+  DecoderState start(Index sentences) const;
+  // Reads the next tokens of every hypothesis (row i of `tokens` are hypothesis i's) -> logits of the last
+  // rows [count, V].
+  Var step(Tape& tape, DecoderState& state, const TokenRows& tokens) const;
+  // Hypothesis i goes on from what was parents[i].
+  void reorder(DecoderState& state, const std::vector<Index>& parents) const;
+
+  const ModelSpec& spec() const { return spec_; }
+  const Stack* encoder() const { return encoder_ ? &*encoder_ : nullptr; }
+  const Stack* decoder() const { return decoder_ ? &*decoder_ : nullptr; }
+  Index output_size() const { return output_->shape()[0]; }
+
+ private:
+  Var embed(Tape& tape, Parameter& table, const TokenRows& tokens, const Positions& positions,
+            const Dropout& dropout, const std::vector<Index>& past) const;
+  Var project(const Var& rows) const;
+
+  ModelSpec spec_;
+  Parameter* source_table_ = nullptr;
+  Parameter* target_table_ = nullptr;
+  Parameter* output_ = nullptr;
+  Parameter* output_bias_ = nullptr;
+  std::optional<Positions> source_positions_, target_positions_;
+  Dropout source_dropout_, target_dropout_;
+  std::optional<Stack> encoder_, decoder_;
+};
+
+}  // namespace attnlab

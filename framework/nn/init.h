@@ -1,0 +1,29 @@
+// Initial weights: a rule and gains. Values come from a stream named by the parameter, so two models that
+// share a parameter's name and shape start from the same numbers.
+#pragma once
+
+#include "config/fields.h"
+#include "core/tape.h"
+
+namespace attnlab {
+
+enum class InitRule { xavier_uniform, xavier_normal, normal };
+
+struct InitSpec {
+  InitRule rule = InitRule::xavier_uniform;
+  double standard_deviation = 0.02;  // of `normal`
+  double query_key_gain = 1;
+  double value_gain = 1;
+  double output_gain = 1;
+  double mlp_gain = 1;
+  double embedding_gain = 1;
+  void fields(Fields& f);
+};
+
+// Weights [out, in]: Glorot and Bengio 2010, eq. 16 (uniform) or its normal twin, or normal with a fixed
+// deviation.
+Fill weight_fill(const InitSpec& init, Index fan_in, Index fan_out, double gain);
+Fill normal_fill(double standard_deviation);
+Fill constant_fill(double value);
+
+}  // namespace attnlab

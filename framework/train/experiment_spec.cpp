@@ -1,0 +1,84 @@
+#include "train/experiment_spec.h"
+
+namespace attnlab {
+
+void EarlyStoppingSpec::fields(Fields& f) {
+  f("metric", metric, "logged quantity that decides what is best: valid_nll, valid_bleu, …");
+  f("higher_is_better", higher_is_better, "whether more of it is better");
+  f("patience", patience, at_least(0), "validations without improvement before stopping; 0: never",
+    "validations");
+}
+
+void DivergenceSpec::fields(Fields& f) {
+  f.choice("policy", policy, {{"stop", DivergencePolicy::stop}, {"skip", DivergencePolicy::skip}},
+           "when loss or gradient is not finite: stop with exit code 4, or skip the step");
+  f("skips", skips, at_least(1), "steps in a row that may be skipped", "steps");
+}
+
+void TrainSpec::fields(Fields& f) {
+  f("learning_rate", learning_rate, above(0), "peak of the schedule; unset: the schedule's own");
+  f.kind("optimizer", optimizer, "how gradients move the weights");
+  f.kind("schedule", schedule, "learning rate against steps");
+  f("max_steps", max_steps, at_least(1), "optimiser steps; overrides max_epochs", "steps");
+  f("max_epochs", max_epochs, at_least(1), "passes over the training data", "epochs");
+  f("batch_tokens", batch_tokens, at_least(1), "target tokens of one optimiser step, at most", "tokens");
+  f("accumulate", accumulate, at_least(1),
+    "micro-batches that a step's batch is cut into: less memory, same gradient");
+  f("clip", clip, at_least(0), "largest norm of the whole gradient; 0: no clipping");
+  f("label_smoothing", label_smoothing, between(0, 1, upper_exclusive),
+    "share of the target spread over other words");
+  f.choice("smoothing_support", smoothing_support,
+           {{"vocabulary", SmoothingSupport::vocabulary}, {"others", SmoothingSupport::others}},
+           "where the smoothing mass goes: to all words, or to all but the right one");
+  f("trainable", which.trainable,
+    "patterns over parameter names, or all, layernorm_only, head_only: what trains");
+  f("frozen", which.frozen, "patterns over parameter names: what stays as it is");
+  f("log_every", log_every, at_least(1), "steps between log lines", "steps");
+  f("validate_every", validate_every, at_least(0), "steps between validations; 0: after each epoch", "steps");
+  f("checkpoint_every", checkpoint_every, at_least(0), "steps between checkpoints; 0: after each epoch",
+    "steps");
+  f("keep_last", keep_last, at_least(1), "latest checkpoints kept");
+  f("keep_best", keep_best, at_least(0), "best checkpoints kept");
+  f("average_last", average_last, at_least(0),
+    "scores use the mean of so many latest checkpoints; 0: the best one");
+  f.section("early_stopping", early_stopping, "what is best, and when to stop");
+  f.section("divergence", divergence, "what to do when numbers stop being finite");
+  f("overfit_one_batch", overfit_one_batch,
+    "train on the first batch again and again: its loss must reach zero");
+  f("find_nan", find_nan, "name the op and module that first made a NaN; slow");
+}
+
+void DecodeSpec::fields(Fields& f) {
+  f("beam", beam, at_least(1), "hypotheses kept per sentence; 1: greedy");
+  f("length_penalty", length_penalty, at_least(0), "alpha of ((5 + length) / 6)^alpha");
+  f("max_extra", max_extra, at_least(1), "longest output: source length plus this", "tokens");
+  f("max_ratio", max_ratio, above(0), "longest output as a multiple of the source length, if that is less");
+  f("batch_sentences", batch_sentences, at_least(1), "sentences decoded at once");
+  f("temperature", temperature, above(0), "of sampling");
+  f("top_k", top_k, at_least(0), "sample among so many best words; 0: all");
+  f("top_p", top_p, between(0, 1), "sample among the best words with this total probability");
+}
+
+void ExpectSpec::fields(Fields& f) {
+  f("score", score, "score of the first metric that this config reaches");
+  f("within", within, at_least(0), "how far below it a run may stay");
+}
+
+void ExperimentSpec::fields(Fields& f) {
+  f("name", name, "of the run; its folder is runs/NAME");
+  f("seed", seed, at_least(0), "of initial weights, dropout, data order and generated data");
+  f.choice("precision", precision,
+           {{"auto", Precision::automatic},
+            {"f32", Precision::f32},
+            {"bf16", Precision::bf16},
+            {"f64", Precision::f64}},
+           "element type of activations; auto takes bf16 only where the CPU multiplies it");
+  f("deterministic", deterministic, "the same bits for any number of threads");
+  f.section("data", data, "what there is to learn");
+  f.section("model", model, "the Transformer");
+  f.section("train", train, "how it learns");
+  f.section("decode", decode, "how it writes");
+  f.section("expect", expect, "the score to expect");
+}
+
+}  // namespace attnlab

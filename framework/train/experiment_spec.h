@@ -1,0 +1,91 @@
+// One YAML file is one experiment: this is everything that such a file may say.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/task_spec.h"
+#include "models/spec.h"
+#include "ops/cross_entropy.h"
+#include "train/optimizer.h"
+#include "train/schedule.h"
+#include "train/score.h"
+#include "train/trainable.h"
+
+namespace attnlab {
+
+enum class Precision { automatic, f32, bf16, f64 };
+enum class DivergencePolicy { stop, skip };
+
+struct EarlyStoppingSpec {
+  std::string metric = "valid_nll";
+  bool higher_is_better = false;
+  std::int64_t patience = 0;  // validations without improvement; 0: never stop early
+  void fields(Fields& f);
+};
+
+struct DivergenceSpec {
+  DivergencePolicy policy = DivergencePolicy::stop;
+  std::int64_t skips = 5;  // steps in a row that `skip` forgives
+  void fields(Fields& f);
+};
+
+struct TrainSpec {
+  std::optional<double> learning_rate;
+  std::shared_ptr<OptimizerSpec> optimizer = Registry<OptimizerSpec>::make("adamw");
+  std::shared_ptr<ScheduleSpec> schedule = Registry<ScheduleSpec>::make("inverse_sqrt");
+  std::optional<std::int64_t> max_steps;
+  std::int64_t max_epochs = 10;
+  std::int64_t batch_tokens = 2048;
+  std::int64_t accumulate = 1;
+  double clip = 1;
+  double label_smoothing = 0;
+  SmoothingSupport smoothing_support = SmoothingSupport::vocabulary;
+  TrainableSpec which;
+  std::int64_t log_every = 50;
+  std::int64_t validate_every = 0;
+  std::int64_t checkpoint_every = 0;
+  std::int64_t keep_last = 1, keep_best = 1;
+  std::int64_t average_last = 0;
+  EarlyStoppingSpec early_stopping;
+  DivergenceSpec divergence;
+  bool overfit_one_batch = false;
+  bool find_nan = false;
+  void fields(Fields& f);
+};
+
+struct DecodeSpec {
+  std::int64_t beam = 4;
+  double length_penalty = 0.6;
+  std::int64_t max_extra = 50;
+  double max_ratio = 3;
+  std::int64_t batch_sentences = 64;
+  double temperature = 1;
+  std::int64_t top_k = 0;
+  double top_p = 1;
+  void fields(Fields& f);
+};
+
+// The score to expect, printed beside the one reached.
+struct ExpectSpec {
+  std::optional<double> score, within;
+  void fields(Fields& f);
+};
+
+struct ExperimentSpec {
+  std::string name = "experiment";
+  std::int64_t seed = 1;
+  Precision precision = Precision::automatic;
+  bool deterministic = true;
+  DataSpec data;
+  ModelSpec model;
+  TrainSpec train;
+  DecodeSpec decode;
+  ExpectSpec expect;
+  void fields(Fields& f);
+};
+
+}  // namespace attnlab
