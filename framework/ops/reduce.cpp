@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/parallel.h"
+#include "ops/axis_view.h"
 #include "ops/broadcast.h"
 #include "ops/elementwise_loops.h"
 
@@ -13,34 +14,20 @@ const Op kSum{"sum"}, kMean{"mean"}, kMax{"max"}, kCumulativeSum{"cumulative sum
 
 constexpr Index kStrip = 64;  // neighbouring columns worked on together
 
-// A tensor as [outer, size, inner] around one axis.
-struct AxisView {
-  Index outer = 1, size = 1, inner = 1;
+using detail::AxisView;
 
-  AxisView(const Op& op, const Shape& shape, int axis) {
-    const int at = axis < 0 ? axis + shape.rank() : axis;
-    check(at >= 0 && at < shape.rank(), op.name(), ": no axis ", axis, " in ", shape);
-    for (int i = 0; i < shape.rank(); ++i) (i < at ? outer : i == at ? size : inner) *= shape[i];
-  }
-  // Calls f(first element, width) for strips of neighbouring columns that together cover the tensor.
-  template <class F>
-  void each_strip(const F& f) const {
-    const Index strips = (inner + kStrip - 1) / kStrip;
-    const Index grain = std::max<Index>(1, detail::kElementGrain / (size * std::min(inner, kStrip) + 1));
-    parallel_for(outer * strips, grain, [this, strips, &f](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i) {
-        const Index first = i % strips * kStrip;
-        f(i / strips, first, std::min(kStrip, inner - first));
-      }
-    });
-  }
-};
-
-Shape without(const Shape& shape, int axis) {
-  const int at = axis < 0 ? axis + shape.rank() : axis;
-  Shape result;
-  for (int i = 0; i < shape.rank(); ++i) result.append(i == at ? 1 : shape[i]);
-  return result;
+// Calls f(outer index, first column, width) for strips of neighbouring columns that together cover a tensor.
+template <class F>
+void each_strip(const AxisView& view, const F& f) {
+  const Index strips = (view.inner + kStrip - 1) / kStrip;
+  const Index grain =
+      std::max<Index>(1, detail::kElementGrain / (view.size * std::min(view.inner, kStrip) + 1));
+  parallel_for(view.outer * strips, grain, [&view, strips, &f](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const Index first = i % strips * kStrip;
+      f(i / strips, first, std::min(kStrip, view.inner - first));
+    }
+  });
 }
 
 // The gradient of a sum, times a factor: dy repeated along the axis.
@@ -48,7 +35,7 @@ Tensor repeated(const Tensor& dy, const Shape& shape, const AxisView& view, doub
   const Tensor from = detail::contiguous(dy), dx(shape, dy.type());
   dispatch(dy.type(), [&from, &dx, &view, factor](auto zero) {
     using T = decltype(zero);
-    view.each_strip([&from, &dx, &view, factor](Index o, Index first, Index width) {
+    each_strip(view, [&from, &dx, &view, factor](Index o, Index first, Index width) {
       const T* row = from.data<T>() + o * view.inner + first;
       T* to = dx.data<T>() + o * view.size * view.inner + first;
       for (Index i = 0; i < view.size; ++i)
@@ -60,10 +47,11 @@ Tensor repeated(const Tensor& dy, const Shape& shape, const AxisView& view, doub
 }
 
 Var scaled_sum(const Op& op, const Var& x, int axis, double factor) {
-  const AxisView view(op, x.shape(), axis);
+  const AxisView view(op.name(), x.shape(), axis);
   const Tensor values = detail::contiguous(x.value());
   const DType wide = x.type() == DType::bf16 ? DType::f32 : x.type();
-  Tensor y = detail::sum_to(values, without(x.shape(), axis), factor == 1 ? x.type() : wide);
+  Tensor y =
+      detail::sum_to(values, detail::with_size(op.name(), x.shape(), axis, 1), factor == 1 ? x.type() : wide);
   if (factor != 1)
     y = detail::map(
         y, [factor](auto v) __attribute__((always_inline)) { return v * static_cast<decltype(v)>(factor); });
@@ -78,7 +66,7 @@ Tensor running_sum(const Tensor& input, const AxisView& view, bool reverse) {
   const Tensor x = detail::contiguous(input), y(x.shape(), x.type());
   dispatch(x.type(), [&x, &y, &view, reverse](auto zero) {
     using T = decltype(zero);
-    view.each_strip([&x, &y, &view, reverse](Index o, Index first, Index width) {
+    each_strip(view, [&x, &y, &view, reverse](Index o, Index first, Index width) {
       const Index start = o * view.size * view.inner + first;
       Accumulator<T> sums[kStrip] = {};
       for (Index k = 0; k < view.size; ++k) {
@@ -116,18 +104,19 @@ void largest_strip_backward(const T* x, const T* y, const T* dy, T* dx, const Ax
 Var sum(const Var& x, int axis) { return scaled_sum(kSum, x, axis, 1); }
 
 Var mean(const Var& x, int axis) {
-  const AxisView view(kMean, x.shape(), axis);
+  const AxisView view(kMean.name(), x.shape(), axis);
   check(view.size > 0, "mean over an empty axis of ", x.shape());
   return scaled_sum(kMean, x, axis, 1.0 / static_cast<double>(view.size));
 }
 
 Var max(const Var& input, int axis) {
-  const AxisView view(kMax, input.shape(), axis);
+  const AxisView view(kMax.name(), input.shape(), axis);
   check(view.size > 0, "max over an empty axis of ", input.shape());
-  const Tensor x = detail::contiguous(input.value()), y(without(x.shape(), axis), x.type());
+  const Tensor x = detail::contiguous(input.value()),
+               y(detail::with_size(kMax.name(), x.shape(), axis, 1), x.type());
   dispatch(x.type(), [&x, &y, &view](auto zero) {
     using T = decltype(zero);
-    view.each_strip([&x, &y, &view](Index o, Index first, Index width) {
+    each_strip(view, [&x, &y, &view](Index o, Index first, Index width) {
       largest_strip(x.data<T>() + o * view.size * view.inner + first, y.data<T>() + o * view.inner + first,
                     view, width);
     });
@@ -136,7 +125,7 @@ Var max(const Var& input, int axis) {
     const Tensor dy = detail::contiguous(g.out()), dx(x.shape(), x.type());
     dispatch(x.type(), [&x, &y, &dy, &dx, &view](auto zero) {
       using T = decltype(zero);
-      view.each_strip([&x, &y, &dy, &dx, &view](Index o, Index first, Index width) {
+      each_strip(view, [&x, &y, &dy, &dx, &view](Index o, Index first, Index width) {
         const Index whole = o * view.size * view.inner + first, part = o * view.inner + first;
         largest_strip_backward(x.data<T>() + whole, y.data<T>() + part, dy.data<T>() + part,
                                dx.data<T>() + whole, view, width);
@@ -147,7 +136,7 @@ Var max(const Var& input, int axis) {
 }
 
 Var cumulative_sum(const Var& x, int axis) {
-  const AxisView view(kCumulativeSum, x.shape(), axis);
+  const AxisView view(kCumulativeSum.name(), x.shape(), axis);
   return record(kCumulativeSum, {x}, running_sum(x.value(), view, false),
                 [view](Gradients& g) { g.give(0, running_sum(g.out(), view, true)); });
 }
