@@ -63,6 +63,13 @@ void Gradients::give(int input, Tensor gradient) {
     to.buffer.copy_from(gradient);
 }
 
+Tensor Gradients::take_input(int input) {
+  auto& slot = tape_.slots_[static_cast<std::size_t>(inputs_[static_cast<std::size_t>(input)])];
+  if (!slot.present || slot.parameter != nullptr || slot.parent >= 0) return {};
+  slot.present = false;
+  return std::move(slot.gradient);
+}
+
 int Tape::new_slot(const Tensor& value) {
   Slot slot;
   slot.shape = value.shape();
@@ -71,12 +78,16 @@ int Tape::new_slot(const Tensor& value) {
   return static_cast<int>(slots_.size()) - 1;
 }
 
-Var Tape::variable(Tensor value) {
-  const int slot = options_.training && options_.record ? new_slot(value) : -1;
+Var Tape::variable(Tensor value, Tensor gradient) {
+  if (!options_.training || !options_.record) return constant(std::move(value));
+  const int slot = new_slot(value);
+  slots_.back().present = static_cast<bool>(gradient);
+  slots_.back().gradient = std::move(gradient);
   return {this, slot, std::move(value)};
 }
 
 Var Tape::leaf(Parameter& parameter) {
+  met_trainable_ = met_trainable_ || parameter.trainable();
   if (!options_.training || !options_.record || !parameter.trainable()) return constant(parameter.compute());
   const Var var = variable(parameter.compute());
   slots_.back().parameter = &parameter;
@@ -89,7 +100,10 @@ bool Tape::wanted(const std::vector<Var>& inputs) const {
 
 void Tape::push(const Op& op, const std::vector<Var>& inputs, std::vector<int> outputs, Backward backward) {
   std::vector<int> input_slots;
-  for (const Var& input : inputs) input_slots.push_back(input.slot_);
+  for (const Var& input : inputs) {
+    check(input.slot_ < 0 || input.tape_ == this, op.name(), ": an input belongs to another tape");
+    input_slots.push_back(input.slot_);
+  }
   nodes_.push_back({&op, path_, std::move(input_slots), std::move(outputs), std::move(backward)});
 }
 
@@ -197,8 +211,13 @@ void Tape::backward(const Var& output, Tensor gradient) {
   Slot& slot = slots_[static_cast<std::size_t>(output.slot_)];
   check(gradient.shape() == slot.shape, "backward: gradient of shape ", gradient.shape(), " for ",
         slot.shape);
-  slot.gradient = std::move(gradient);
-  slot.present = true;
+  if (slot.present) {  // the output is a variable that started with a gradient
+    if (!slot.gradient.unique()) slot.gradient = slot.gradient.clone();
+    accumulate(gradient, slot.gradient);
+  } else {
+    slot.gradient = std::move(gradient);
+    slot.present = true;
+  }
   while (!nodes_.empty()) {
     run(nodes_.back());
     nodes_.pop_back();

@@ -63,6 +63,9 @@ class Gradients {
   // A buffer of the input's shape; overwrite it, or add to it. Ask once per input, and only if it is wanted.
   Target target(int input);
   void give(int input, Tensor gradient);  // moves the gradient in, or adds it to what is there
+  // What later consumers have contributed so far, for a closure that goes on adding to it and gives back the
+  // whole; holds nothing if nobody has, or if the gradient lies in a larger buffer.
+  Tensor take_input(int input);
   Tape& tape() const { return tape_; }
 
  private:
@@ -97,7 +100,8 @@ class Tape {
   Random random(std::uint64_t stream) const { return {options_.seed, stream, options_.step}; }
 
   Var constant(Tensor value) { return {this, -1, std::move(value)}; }  // data: no gradient
-  Var variable(Tensor value);      // a leaf whose gradient can be read after backward
+  // A leaf whose gradient can be read after backward; contributions are added to `gradient` if it holds any.
+  Var variable(Tensor value, Tensor gradient = {});
   Var leaf(Parameter& parameter);  // its working copy; the gradient lands in the parameter's arena slice
   Var record(const Op&, const std::vector<Var>& inputs, Tensor output, Backward);
   std::vector<Var> record_outputs(const Op&, const std::vector<Var>& inputs, std::vector<Tensor> outputs,
@@ -110,6 +114,8 @@ class Tape {
   void backward(const Var& loss);                     // of a single number
   const Tensor& gradient(const Var& variable) const;  // after backward; holds nothing if there is none
   std::size_t node_count() const { return nodes_.size(); }
+  bool met_trainable() const { return met_trainable_; }  // a trainable parameter was read, recorded or not
+  const std::string* path() const { return path_; }      // of the module at work, or nullptr
 
   // Names the module at work for messages, while the guard lives.
   class Scope {
@@ -154,6 +160,7 @@ class Tape {
   std::vector<Slot> slots_;
   std::vector<Node> nodes_;
   const std::string* path_ = nullptr;
+  bool met_trainable_ = false;
 };
 
 // Records on the tape of the first input.
