@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "config/fields.h"
-
 namespace attnlab {
 
 struct DataSetFile {
@@ -19,7 +17,6 @@ struct DataSetFile {
 struct DataSet {
   static constexpr const char* kRegistry = "data_set";
   virtual ~DataSet() = default;
-  void fields(Fields&) {}
   virtual std::vector<DataSetFile> files() const = 0;
   virtual std::string licence() const = 0;
   virtual std::string source() const = 0;  // a page or project to cite
