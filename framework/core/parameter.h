@@ -25,6 +25,8 @@ class Parameter {
   const Shape& shape() const { return shape_; }
   bool trainable() const { return trainable_; }
   bool decays() const { return decays_; }               // false for norms, biases and gates
+  // Kept with the weights, but trains only when asked by name (head gates).
+  bool buffer() const { return buffer_; }
   const Tensor& value() const { return value_; }        // the master weights: f32, or f64 in an f64 run
   const Tensor& compute() const { return compute_; }    // what products read: the master, or its bf16 copy
   const Tensor& gradient() const { return gradient_; }  // of the master's type; holds nothing when frozen

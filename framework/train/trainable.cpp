@@ -22,6 +22,14 @@ bool matches_any(const std::vector<std::string>& patterns, const std::string& na
                      [&name](const auto& pattern) { return matches(pattern, name); });
 }
 
+std::string last_part(const std::string& path) { return path.substr(path.rfind('.') + 1); }
+
+// Whether a pattern says the last part of the name in so many words: buffers train only then.
+bool names(const std::vector<std::string>& patterns, const std::string& name) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&name](const auto& pattern) { return last_part(pattern) == last_part(name); });
+}
+
 std::string some_names(const ParameterSet& parameters) {
   std::string text;
   const std::size_t count = parameters.all().size(), shown = std::min<std::size_t>(count, 6);
@@ -57,6 +65,7 @@ std::function<bool(const Parameter&)> select_trainable(const TrainableSpec& spec
   require_match("trainable", spec.trainable, parameters);
   require_match("frozen", spec.frozen, parameters);
   const auto trains = [spec](const Parameter& parameter) {
+    if (parameter.buffer() && !names(spec.trainable, parameter.name())) return false;
     return matches_any(spec.trainable, parameter.name()) && !matches_any(spec.frozen, parameter.name());
   };
   const bool some = std::any_of(parameters.all().begin(), parameters.all().end(),

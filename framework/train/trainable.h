@@ -17,8 +17,9 @@ struct TrainableSpec {
   std::vector<std::string> frozen;            // … except for this
 };
 
-// A parameter trains if it matches a trainable pattern and no frozen one. Throws ConfigError for a pattern
-// that matches nothing, and when nothing is left to train.
+// A parameter trains if it matches a trainable pattern and no frozen one; a buffer (head gates) only if the
+// pattern ends in its own name, as in *.gates. Throws ConfigError for a pattern that matches nothing, and
+// when nothing is left to train.
 std::function<bool(const Parameter&)> select_trainable(const TrainableSpec& spec,
                                                        const ParameterSet& parameters);
 

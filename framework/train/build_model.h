@@ -1,0 +1,42 @@
+// From the spec of an experiment to a model with its weights, and from a batch of data to its input.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "data/batches.h"
+#include "data/task.h"
+#include "models/transformer.h"
+#include "train/experiment_spec.h"
+
+namespace attnlab {
+
+struct PrecisionChoice {
+  DType type = DType::f32;
+  std::string reason;  // for the log
+};
+
+// What `precision` means on this CPU: auto takes bf16 only where it is multiplied natively.
+PrecisionChoice choose_precision(Precision wanted);
+
+VocabularySizes vocabulary_of(const Task& task);
+
+// A model and the weights it points to; they live and die together.
+struct BuiltModel {
+  ParameterSet parameters;
+  std::unique_ptr<Transformer> model;
+};
+
+// Declares, lays out and fills the weights. `training`: gradients for what spec.train.which selects;
+// otherwise none. Throws ConfigError where the model cannot be built.
+std::unique_ptr<BuiltModel> build_model(const ExperimentSpec& spec, const VocabularySizes& vocabulary,
+                                        DType type, bool training);
+
+// Throws ConfigError if the model's kind does not fit the task: a language model needs a task without
+// sources, the others need sources, and an encoder needs as many labels as source tokens (DataError names the
+// example).
+void check_fit(const ExperimentSpec& spec, const Task& task);
+
+ModelInput input_of(const Batch& batch, ModelKind kind);
+
+}  // namespace attnlab
