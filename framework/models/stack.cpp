@@ -1,5 +1,7 @@
 #include "models/stack.h"
 
+#include "ops/checkpoint.h"
+
 namespace attnlab {
 namespace {
 
@@ -65,7 +67,21 @@ Stack::Stack(const Scope& scope, const Layer::Plan& plan, bool checkpoint_activa
 }
 
 Var Stack::forward(Var x, const Mask& self, const Var& memory, const Mask* cross) const {
-  for (const Layer& layer : layers_) x = layer.forward(x, self, memory, cross);
+  for (const Layer& layer : layers_) {
+    if (!checkpoint_) {
+      x = layer.forward(x, self, memory, cross);
+      continue;
+    }
+    std::vector<Var> inputs{x};
+    if (cross != nullptr) inputs.push_back(memory);
+    // The closure may outlive the caller's masks, so it holds copies.
+    x = checkpoint(
+        [&layer, self, held = cross ? std::optional<Mask>(*cross) : std::nullopt](
+            Tape&, const std::vector<Var>& in) {
+          return layer.forward(in[0], self, in.size() > 1 ? in[1] : Var(), held ? &*held : nullptr);
+        },
+        inputs);
+  }
   return final_norm_(x);
 }
 
