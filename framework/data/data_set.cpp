@@ -20,4 +20,12 @@ fs::path find_data_file(const fs::path& root, const std::string& folder, const s
   }
 }
 
+fs::path expected_data_file(const fs::path& root, const std::string& folder, const std::string& name) {
+  try {
+    return find_plain_or_gz(root / folder / name);
+  } catch (const DataError&) {
+    return root / folder / name;
+  }
+}
+
 }  // namespace attnlab

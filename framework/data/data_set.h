@@ -26,5 +26,8 @@ struct DataSet {
 // `folder` is a known data set.
 std::filesystem::path find_data_file(const std::filesystem::path& root, const std::string& folder,
                                      const std::string& name);
+// The same, but a missing file is named all the same, without .gz.
+std::filesystem::path expected_data_file(const std::filesystem::path& root, const std::string& folder,
+                                         const std::string& name);
 
 }  // namespace attnlab

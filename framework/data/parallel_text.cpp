@@ -19,7 +19,8 @@ struct Pairs {
 };
 
 Pairs read_pairs(const ParallelTextSpec& spec, const fs::path& root, const std::string& split) {
-  const fs::path source = spec.file(root, split, spec.source), target = spec.file(root, split, spec.target);
+  const fs::path source = find_data_file(root, spec.folder, spec.file_name(split, spec.source)),
+                 target = find_data_file(root, spec.folder, spec.file_name(split, spec.target));
   Pairs pairs{fs::path(split).filename().string(), read_lines(source), read_lines(target)};
   if (pairs.source.size() != pairs.target.size()) {
     throw DataError(join_text(source.string(), " has ", pairs.source.size(), " lines, but ", target.string(),
@@ -122,17 +123,26 @@ void ParallelTextSpec::fields(Fields& f) {
   f.check(source != target, "target", "must differ from source");
 }
 
-fs::path ParallelTextSpec::file(const fs::path& root, const std::string& split,
-                                const std::string& language) const {
-  std::string name = split;
+std::string ParallelTextSpec::file_name(const std::string& split, const std::string& language) {
   const std::string_view mark = "{lang}";
-  const std::size_t at = name.find(mark);
-  if (at == std::string::npos) {
-    name += "." + language;
-  } else {
-    name.replace(at, mark.size(), language);
+  const std::size_t at = split.find(mark);
+  if (at == std::string::npos) return split + "." + language;
+  return std::string(split).replace(at, mark.size(), language);
+}
+
+std::vector<TextSplit> ParallelTextSpec::texts(const fs::path& root) const {
+  std::vector<std::string> names{train};
+  if (hold_out == 0) {
+    names.push_back(valid);
+    names.insert(names.end(), test.begin(), test.end());
   }
-  return find_data_file(root, folder, name);
+  std::vector<TextSplit> splits;
+  for (const std::string& name : names) {
+    splits.push_back({name,
+                      {expected_data_file(root, folder, file_name(name, source)),
+                       expected_data_file(root, folder, file_name(name, target))}});
+  }
+  return splits;
 }
 
 Task ParallelTextSpec::load(const fs::path& root) const {

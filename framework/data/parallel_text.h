@@ -22,11 +22,12 @@ struct ParallelTextSpec final : TaskSpec {
   ParallelTextSpec();
   void fields(Fields& f) override;
   Task load(const std::filesystem::path& root) const override;
+  std::vector<TextSplit> texts(const std::filesystem::path& root) const override;
+  Index overlong_words() const override { return max_length; }
 
-  // The file of a split on one side: `{lang}` in the name stands for the language, a name without it gets
-  // ".LANGUAGE" appended. Plain, or with .gz. Throws DataError with the way to get it if it is missing.
-  std::filesystem::path file(const std::filesystem::path& root, const std::string& split,
-                             const std::string& language) const;
+  // The file of a split on one side, within `folder`: `{lang}` in the name stands for the language, a name
+  // without it gets ".LANGUAGE" appended.
+  static std::string file_name(const std::string& split, const std::string& language);
 };
 
 }  // namespace attnlab

@@ -63,6 +63,15 @@ struct RunningTextSpec final : TaskSpec {
     return task;
   }
 
+  std::vector<TextSplit> texts(const fs::path& root) const override {
+    std::vector<TextSplit> splits;
+    for (const std::string& name : {train, valid, test}) {
+      if (!name.empty()) splits.push_back({name, {expected_data_file(root, folder, name)}});
+    }
+    return splits;
+  }
+  Index overlong_words() const override { return 100000; }  // a paragraph a line is usual
+
  private:
   Lines read_text(const fs::path& root, const std::string& name) const {
     const fs::path path = find_data_file(root, folder, name);

@@ -4,9 +4,15 @@
 
 namespace attnlab {
 
-Task DataSpec::load() const {
+const TaskSpec& DataSpec::given() const {
   if (task == nullptr) throw ConfigError("data.task is not set: the experiment has nothing to learn");
-  return task->load(root);
+  return *task;
+}
+
+Task DataSpec::load() const { return given().load(root); }
+
+DoctorReport DataSpec::examine() const {
+  return examine_texts(given().texts(root), {.max_words = given().overlong_words()});
 }
 
 }  // namespace attnlab

@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "config/fields.h"
+#include "data/doctor.h"
 #include "data/task.h"
 
 namespace attnlab {
@@ -16,6 +18,10 @@ struct TaskSpec {
   virtual void fields(Fields& f) = 0;
   // Reads or makes all of it. `root` is where data sets lie and vocabularies are cached. Throws DataError.
   virtual Task load(const std::filesystem::path& root) const = 0;
+  // The text files that load() reads, whether they exist or not; none for a task that reads no text.
+  virtual std::vector<TextSplit> texts(const std::filesystem::path& /*root*/) const { return {}; }
+  // Words beyond which the data doctor calls a line overlong.
+  virtual Index overlong_words() const { return 256; }
 };
 
 struct DataSpec {
@@ -28,6 +34,11 @@ struct DataSpec {
   }
   // Throws ConfigError if no task is set.
   Task load() const;
+  // What the data doctor says about the task's files. Throws ConfigError likewise.
+  DoctorReport examine() const;
+
+ private:
+  const TaskSpec& given() const;
 };
 
 }  // namespace attnlab
