@@ -1,6 +1,8 @@
 #include "data/parallel_text.h"
 
 #include <algorithm>
+#include <array>
+#include <unordered_map>
 
 #include "config/registry.h"
 #include "core/error.h"
@@ -31,16 +33,19 @@ Pairs read_pairs(const ParallelTextSpec& spec, const fs::path& root, const std::
   return pairs;
 }
 
-// Takes line N of every `period` lines out of `from`.
-Pairs take_every(Pairs& from, Index period, const std::string& name) {
-  Pairs taken{name, {}, {}}, kept{from.name, {}, {}};
-  for (std::size_t i = 0; i < from.source.size(); ++i) {
-    Pairs& into = (i + 1) % static_cast<std::size_t>(period) == 0 ? taken : kept;
-    into.source.push_back(std::move(from.source[i]));
-    into.target.push_back(std::move(from.target[i]));
+// Takes a validation and a test split out of `all`: two of every `period` different source lines. Equal
+// source lines go the same way, so that none is learned and tested.
+std::array<Pairs, 3> held_out(Pairs all, Index period) {
+  std::array<Pairs, 3> splits{Pairs{all.name, {}, {}}, Pairs{"valid", {}, {}}, Pairs{"test", {}, {}}};
+  std::unordered_map<std::string, Index> numbers;
+  for (std::size_t i = 0; i < all.source.size(); ++i) {
+    const Index number = numbers.emplace(all.source[i], static_cast<Index>(numbers.size())).first->second;
+    const Index left = period - 1 - number % period;
+    Pairs& into = splits[left == 0 ? 1 : left == 1 ? 2 : 0];
+    into.source.push_back(std::move(all.source[i]));
+    into.target.push_back(std::move(all.target[i]));
   }
-  from = std::move(kept);
-  return taken;
+  return splits;
 }
 
 // All lines become examples where `max_length` is 0; otherwise pairs with an empty or a longer side are left
@@ -90,6 +95,19 @@ void learn_tokenizers(const ParallelTextSpec& spec, const Pairs& train, const fs
   task.target = learned_tokenizer(*target, train.target, cache);
 }
 
+// Scores live on a higher floor, so they are known here by name alone.
+void check_scores(Fields& f, const std::vector<std::string>& scores) {
+  f.check(!scores.empty(), "scores", "at least one is needed");
+  const std::vector<RegistryEntry> entries = registry_entries("score");
+  std::string known;
+  for (const RegistryEntry& entry : entries) known += join_text(known.empty() ? "" : ", ", entry.name);
+  for (const std::string& score : scores) {
+    const bool found = std::any_of(entries.begin(), entries.end(),
+                                   [&score](const RegistryEntry& entry) { return entry.name == score; });
+    f.check(found, "scores", join_text("unknown score '", score, "'; known: ", known));
+  }
+}
+
 const Registered<TaskSpec, ParallelTextSpec> registered{"parallel_text",
                                                         "translation: two files, line by line"};
 
@@ -105,7 +123,7 @@ void ParallelTextSpec::fields(Fields& f) {
   f("valid", valid, "file of the validation split; not read with hold_out");
   f("test", test, "files of the test splits; not read with hold_out");
   f("hold_out", hold_out, at_least(0),
-    "0: splits have files of their own; N: of every N lines one is for validation, of N - 1 left one for "
+    "0: splits have files of their own; N: of every N different source lines, one for validation and one for "
     "test");
   f.kind("tokenizer", tokenizer, "vocabulary, learned from the training split");
   f("joint", joint, "one vocabulary for both languages");
@@ -119,7 +137,9 @@ void ParallelTextSpec::fields(Fields& f) {
   const bool own = source_tokenizer != nullptr || target_tokenizer != nullptr;
   f.check(!(joint && own), "joint", "a tokenizer for one side alone needs joint: false");
   f.check(tokenizer != nullptr, "tokenizer", "must be set");
-  f.check(hold_out != 1, "hold_out", "1 would leave nothing to train on");
+  f.check(hold_out == 0 || hold_out > 2, "hold_out",
+          "must be 0 or at least 3: less leaves nothing to train on");
+  check_scores(f, scores);
   f.check(source != target, "target", "must differ from source");
 }
 
@@ -149,8 +169,10 @@ Task ParallelTextSpec::load(const fs::path& root) const {
   Pairs training = read_pairs(*this, root, train), validation;
   std::vector<Pairs> tests;
   if (hold_out > 0) {
-    validation = take_every(training, hold_out, "valid");
-    tests.push_back(take_every(training, hold_out - 1, "test"));
+    auto splits = held_out(std::move(training), hold_out);
+    training = std::move(splits[0]);
+    validation = std::move(splits[1]);
+    tests.push_back(std::move(splits[2]));
   } else {
     validation = read_pairs(*this, root, valid);
     for (const std::string& name : test) tests.push_back(read_pairs(*this, root, name));

@@ -71,6 +71,11 @@ TEST_CASE("parallel text has framed examples, raw references and whole test sets
   CHECK(content_hash(task) == content_hash(load(corpora.path(), kWords)));
 }
 
+TEST_CASE("unknown scores are refused before anything is read") {
+  CHECK_THROWS_AS(load("nowhere", kWords + ", scores: [bleu, chfr]"), ConfigError);
+  CHECK_THROWS_AS(load("nowhere", kWords + ", scores: []"), ConfigError);
+}
+
 TEST_CASE("vocabularies may be separate, with kinds of their own") {
   const Corpora corpora;
   const Task task = load(corpora.path(), kWords + ", joint: false, target_tokenizer: character");
@@ -101,6 +106,18 @@ TEST_CASE("held-out lines come from the training file where there are no others"
   CHECK(task.tests[0].corpus.examples.size() == 10);
   CHECK(task.train.examples.size() == 40);
   CHECK(task.valid.sources[0] == "a small line 155");
+  // Equal source lines stay together.
+  std::string source, target;
+  for (int i = 0; i < 60; ++i) {
+    source += "line " + std::to_string(i % 12) + "\n";
+    target += "ZEILE " + std::to_string(i) + "\n";
+  }
+  write_file(corpora.path() / "set" / "train.en", source);
+  write_file(corpora.path() / "set" / "train.de", target);
+  const Task doubled = load(corpora.path(), kWords + ", hold_out: 6");
+  CHECK(doubled.valid.examples.size() == 10);
+  for (const std::string& line : doubled.valid.sources) CHECK((line == "line 5" || line == "line 11"));
+  CHECK_THROWS_AS(load(corpora.path(), kWords + ", hold_out: 2"), ConfigError);
 }
 
 TEST_CASE("file names may hold the language anywhere, files may be packed or absolute") {
