@@ -31,6 +31,6 @@ Score corpus_score(const std::string& kind, const Lines& hypotheses, const Lines
   return Registry<ScoreSpec>::make(kind)->corpus_score(hypotheses, {references});
 }
 
-std::string score_version() { return "attnlab-0.1.0"; }
+std::string score_version() { return std::string("attnlab-") + ATTNLAB_VERSION; }
 
 }  // namespace attnlab
