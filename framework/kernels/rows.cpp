@@ -1,12 +1,20 @@
 #include "kernels/rows.h"
 
+#include "kernels/row_loops.h"
+
 namespace attnlab::kernels {
 namespace {
 
-template <class T, class S>
-void sum_columns(const T* x, Index stride, Index begin, Index end, Index columns, S* sums) {
-  for (Index i = begin; i < end; ++i)
-    for (Index j = 0; j < columns; ++j) sums[j] += static_cast<S>(x[i * stride + j]);
+// sums += rows begin … end of x
+template <class T>
+void sum_columns(const Tensor& x, Index begin, Index end, Accumulator<T>* sums) {
+  for (Index i = begin; i < end; ++i) {
+    const T* row = x.data<T>() + i * x.row_stride();
+    if constexpr (std::is_same_v<T, double>)
+      for (Index j = 0; j < x.columns(); ++j) sums[j] += row[j];
+    else
+      row_loops<T>().add_to(row, x.columns(), sums);
+  }
 }
 
 }  // namespace
@@ -33,8 +41,7 @@ void column_sums(const Tensor& x, const Tensor& sums, bool add) {
     using T = decltype(zero);
     using S = Accumulator<T>;
     parallel_items(pieces.count(), [&](Index piece) {
-      sum_columns(x.data<T>(), x.row_stride(), pieces.begin(piece), pieces.end(piece), x.columns(),
-                  partials.data<S>() + piece * x.columns());
+      sum_columns<T>(x, pieces.begin(piece), pieces.end(piece), partials.data<S>() + piece * x.columns());
     });
   });
   add_pieces(sums.type() == type ? partials : partials.converted(sums.type()), sums, add);
@@ -42,16 +49,9 @@ void column_sums(const Tensor& x, const Tensor& sums, bool add) {
 
 void dropout_factors(const DropoutRate& rate, const Random& random, Index row, Index columns,
                      float* factors) {
-  const Index blocks = (columns + 7) / 8;
-  const float scale = static_cast<float>(rate.scale);
-  for (Index b = 0; b < blocks; ++b) {
-    const auto words = random.block(static_cast<std::uint64_t>(row * blocks + b));
-    const Index count = std::min<Index>(8, columns - b * 8);
-    for (Index i = 0; i < count; ++i) {
-      const std::uint32_t lane = words[static_cast<std::size_t>(i / 2)] >> (16 * (i % 2)) & 0xffffU;
-      factors[b * 8 + i] = lane < rate.threshold ? 0 : scale;
-    }
-  }
+  row_loops<float>().dropout_factors({random.key(), random.step(), static_cast<std::uint64_t>(row),
+                                      rate.threshold, static_cast<float>(rate.scale)},
+                                     columns, factors);
 }
 
 }  // namespace attnlab::kernels

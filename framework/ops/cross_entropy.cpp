@@ -1,7 +1,9 @@
 #include "ops/cross_entropy.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "kernels/row_loops.h"
 #include "kernels/rows.h"
 
 namespace attnlab {
@@ -9,7 +11,7 @@ namespace {
 
 const Op kCrossEntropy{"cross-entropy"};
 
-struct RowStatistics {
+struct LabelStatistics {
   double log_sum = 0;  // log of the sum of exp(logit)
   double label_logit = 0;
   double mean_logit = 0;
@@ -17,32 +19,33 @@ struct RowStatistics {
 };
 
 template <class T>
-RowStatistics statistics_of(const T* logits, Index V, std::int32_t label) {
-  using A = Accumulator<T>;
-  A largest = static_cast<A>(logits[0]), total = 0;
-  Index best = 0;
-  for (Index j = 0; j < V; ++j) {
-    const A value = static_cast<A>(logits[j]);
-    total += value;
-    if (value > largest) {
-      largest = value;
-      best = j;
+LabelStatistics statistics_of(const T* logits, Index V, std::int32_t label) {
+  const double at_label = static_cast<double>(logits[label]);
+  double maximum, sum = 0, total = 0;
+  if constexpr (std::is_same_v<T, double>) {
+    maximum = *std::max_element(logits, logits + V);
+    for (Index j = 0; j < V; ++j) {
+      sum += std::exp(logits[j] - maximum);
+      total += logits[j];
     }
+  } else {
+    const kernels::RowStatistics row = kernels::row_loops<T>().statistics(logits, V);
+    maximum = row.maximum;
+    sum = row.sum;
+    total = row.total;
   }
-  A sum = 0;
-  for (Index j = 0; j < V; ++j) sum += std::exp(static_cast<A>(logits[j]) - largest);
-  return {static_cast<double>(largest) + std::log(static_cast<double>(sum)),
-          static_cast<double>(logits[label]), static_cast<double>(total) / static_cast<double>(V),
-          best == label};
+  const bool first_of_equals = std::find(logits, logits + label, logits[label]) == logits + label;
+  return {maximum + std::log(sum), at_label, total / static_cast<double>(V),
+          at_label == maximum && first_of_equals};
 }
 
-std::vector<RowStatistics> statistics(const Tensor& logits, const std::vector<std::int32_t>& labels) {
+std::vector<LabelStatistics> statistics(const Tensor& logits, const std::vector<std::int32_t>& labels) {
   const Index N = logits.rows(), V = logits.columns();
   check(static_cast<Index>(labels.size()) == N, "cross_entropy: logits ", logits.shape(), " and ",
         labels.size(), " labels");
   for (const auto label : labels)
     check(label >= 0 && label < V, "cross_entropy: label ", label, " of ", V, " classes");
-  std::vector<RowStatistics> rows(labels.size());
+  std::vector<LabelStatistics> rows(labels.size());
   dispatch(logits.type(), [&](auto zero) {
     using T = decltype(zero);
     parallel_for(N, kernels::row_grain(V), [&](Index begin, Index end) {
@@ -83,6 +86,11 @@ void gradient_rows(const Tensor& logits, const std::vector<std::int32_t>& labels
       const A before = to.add ? static_cast<A>(dx[labels[row]]) : A{0};
       const A at_label = std::exp(static_cast<A>(x[labels[row]]) - log_sum) * scale - base -
                          static_cast<A>(target.label * factor);
+      if constexpr (!std::is_same_v<T, double>) {
+        kernels::row_loops<T>().softmax_gradient(x, V, log_sum, scale, base, to.add, dx);
+        dx[labels[row]] = static_cast<T>(before + at_label);
+        continue;
+      }
       for (Index j = 0; j < V; ++j) {
         const A value = std::exp(static_cast<A>(x[j]) - log_sum) * scale - base;
         dx[j] = static_cast<T>(to.add ? static_cast<A>(dx[j]) + value : value);
@@ -102,7 +110,7 @@ CrossEntropy cross_entropy(const Var& logits, const std::vector<std::int32_t>& l
   const auto rows = statistics(x, labels);
   CrossEntropy result;
   std::vector<double> log_sums;
-  for (const RowStatistics& row : rows) {
+  for (const LabelStatistics& row : rows) {
     // -sum_j q_j log p_j = mass * log_sum - label part - V * base * mean logit
     const double spread = target.base * static_cast<double>(V);
     result.smoothed_sum +=
@@ -126,7 +134,8 @@ CrossEntropy cross_entropy(const Var& logits, const std::vector<std::int32_t>& l
 
 std::vector<double> label_log_probabilities(const Tensor& logits, const std::vector<std::int32_t>& labels) {
   std::vector<double> result;
-  for (const RowStatistics& row : statistics(logits, labels)) result.push_back(row.label_logit - row.log_sum);
+  for (const LabelStatistics& row : statistics(logits, labels))
+    result.push_back(row.label_logit - row.log_sum);
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "ops/dropout.h"
 
+#include "kernels/row_loops.h"
 #include "kernels/rows.h"
 
 namespace attnlab {
@@ -34,6 +35,11 @@ void masked_rows(const Tensor& x, const Tensor& base, double base_scale, const M
       T* yi = to.data<T>() + i * to.row_stride();
       if (masks.active)
         kernels::dropout_factors(masks.rate, masks.random, masks.first_row + i, D, factors.data());
+      if constexpr (!std::is_same_v<T, double>) {
+        kernels::row_loops<T>().combine(xi, masks.active ? factors.data() : nullptr, bi,
+                                        static_cast<float>(base_scale), D, add, yi);
+        continue;
+      }
       for (Index j = 0; j < D; ++j) {
         // A dropped element is zero even where x is not finite.
         const A factor = static_cast<A>(factors[static_cast<std::size_t>(j)]);

@@ -1,7 +1,10 @@
 #include "ops/norm.h"
 
 #include <cmath>
+#include <numeric>
+#include <utility>
 
+#include "kernels/row_loops.h"
 #include "kernels/rows.h"
 
 namespace attnlab {
@@ -9,40 +12,46 @@ namespace {
 
 const Op kLayerNorm{"layer norm"};
 
-template <class A>
-struct Moments {
-  A mean, inverse_deviation;
-};
+template <class T>
+using Moments =
+    std::conditional_t<std::is_same_v<T, double>, std::pair<double, double>, kernels::NormMoments>;
 
-template <class T, class A>
-Moments<A> moments_of(const T* x, Index columns, A epsilon) {
-  A sum = 0, squares = 0;
-  for (Index j = 0; j < columns; ++j) sum += static_cast<A>(x[j]);
-  const A mean = sum / static_cast<A>(columns);
-  for (Index j = 0; j < columns; ++j) {
-    const A centred = static_cast<A>(x[j]) - mean;
-    squares += centred * centred;
-  }
-  return {mean, 1 / std::sqrt(squares / static_cast<A>(columns) + epsilon)};
+// The same for f64, written out: mean and 1 / deviation of a row, and the normalised row.
+std::pair<double, double> norm_row(const double* x, Index D, double epsilon, const double* gain,
+                                   const double* bias, double* y) {
+  const double mean = std::accumulate(x, x + D, 0.0) / static_cast<double>(D);
+  double squares = 0;
+  for (Index j = 0; j < D; ++j) squares += (x[j] - mean) * (x[j] - mean);
+  const double inverse = 1 / std::sqrt(squares / static_cast<double>(D) + epsilon);
+  for (Index j = 0; j < D; ++j) y[j] = (x[j] - mean) * inverse * (gain ? gain[j] : 1) + (bias ? bias[j] : 0);
+  return {mean, inverse};
 }
 
-// dx = r (dz - mean(dz) - z mean(dz z)), with z = (x - mean) r and dz = dy gain.
-template <class T, class A>
-void input_row(const T* x, const T* dy, const T* gain, Moments<A> m, Index columns, bool add, T* dx) {
-  A sum = 0, product = 0;
-  for (Index j = 0; j < columns; ++j) {
-    const A dz = static_cast<A>(dy[j]) * (gain ? static_cast<A>(gain[j]) : A{1});
-    sum += dz;
-    product += dz * (static_cast<A>(x[j]) - m.mean) * m.inverse_deviation;
+template <class T>
+kernels::NormMoments norm_row(const T* x, Index D, double epsilon, const T* gain, const T* bias, T* y) {
+  return kernels::row_loops<T>().norm(x, D, static_cast<float>(epsilon), gain, bias, y);
+}
+
+// dx = r (dz - mean(dz) - z mean(dz z)), with z = (x - mean) r and dz = dy gain; adds dy z and dy to the
+// sums.
+void backward_row(const double* x, const double* dy, Index D, std::pair<double, double> m, const double* gain,
+                  bool add, double* dx, double* gain_sum, double* bias_sum) {
+  const auto z = [&](Index j) { return (x[j] - m.first) * m.second; };
+  const auto dz = [&](Index j) { return dy[j] * (gain ? gain[j] : 1); };
+  double sum = 0, product = 0;
+  for (Index j = 0; j < D; ++j) {
+    sum += dz(j) / static_cast<double>(D);
+    product += dz(j) * z(j) / static_cast<double>(D);
+    if (gain_sum) gain_sum[j] += dy[j] * z(j);
+    if (bias_sum) bias_sum[j] += dy[j];
   }
-  sum /= static_cast<A>(columns);
-  product /= static_cast<A>(columns);
-  for (Index j = 0; j < columns; ++j) {
-    const A dz = static_cast<A>(dy[j]) * (gain ? static_cast<A>(gain[j]) : A{1});
-    const A z = (static_cast<A>(x[j]) - m.mean) * m.inverse_deviation;
-    const A value = m.inverse_deviation * (dz - sum - z * product);
-    dx[j] = static_cast<T>(add ? static_cast<A>(dx[j]) + value : value);
-  }
+  for (Index j = 0; dx && j < D; ++j) dx[j] = (add ? dx[j] : 0) + m.second * (dz(j) - sum - z(j) * product);
+}
+
+template <class T>
+void backward_row(const T* x, const T* dy, Index D, kernels::NormMoments m, const T* gain, bool add, T* dx,
+                  float* gain_sum, float* bias_sum) {
+  kernels::row_loops<T>().norm_backward(x, dy, D, m, gain, add, dx, gain_sum, bias_sum);
 }
 
 template <class T>
@@ -50,7 +59,7 @@ void backward_rows(Gradients& g, const Tensor& x, const Tensor& gain, const Tens
   using A = Accumulator<T>;
   const Tensor dy = g.out().contiguous() ? g.out() : g.out().clone();
   const Index D = x.columns();
-  const auto* moments = reinterpret_cast<const Moments<A>*>(saved.data<A>());
+  const auto* moments = reinterpret_cast<const Moments<T>*>(saved.data<A>());
   const T* gains = gain ? gain.data<T>() : nullptr;
   const bool wants_gain = g.wants(1), wants_bias = g.wants(2);
   const Target dx = g.wants(0) ? g.target(0) : Target{};
@@ -60,16 +69,10 @@ void backward_rows(Gradients& g, const Tensor& x, const Tensor& gain, const Tens
   const Tensor dbias = wants_bias ? Tensor::zeros({pieces.count(), D}, sums) : Tensor();
   parallel_items(pieces.count(), [&](Index piece) {
     for (Index i = pieces.begin(piece); i < pieces.end(piece); ++i) {
-      const T* xi = x.data<T>() + i * x.row_stride();
-      const T* dyi = dy.data<T>() + i * D;
-      const Moments<A> m = moments[i];
-      if (dx.buffer)
-        input_row(xi, dyi, gains, m, D, dx.add, dx.buffer.data<T>() + i * dx.buffer.row_stride());
-      A* gain_sum = dgain ? dgain.data<A>() + piece * D : nullptr;
-      A* bias_sum = dbias ? dbias.data<A>() + piece * D : nullptr;
-      for (Index j = 0; gain_sum && j < D; ++j)
-        gain_sum[j] += static_cast<A>(dyi[j]) * (static_cast<A>(xi[j]) - m.mean) * m.inverse_deviation;
-      for (Index j = 0; bias_sum && j < D; ++j) bias_sum[j] += static_cast<A>(dyi[j]);
+      backward_row(x.data<T>() + i * x.row_stride(), dy.data<T>() + i * D, D, moments[i], gains, dx.add,
+                   dx.buffer ? dx.buffer.data<T>() + i * dx.buffer.row_stride() : nullptr,
+                   dgain ? dgain.data<A>() + piece * D : nullptr,
+                   dbias ? dbias.data<A>() + piece * D : nullptr);
     }
   });
   for (const auto& [input, partials] : {std::pair{1, dgain}, std::pair{2, dbias}}) {
@@ -93,19 +96,11 @@ Var layer_norm(const Var& x, const Var& gain, const Var& bias, double epsilon) {
     using A = Accumulator<T>;
     const T* gain_row = gain ? gains.data<T>() : nullptr;
     const T* bias_row = bias ? bias.value().data<T>() : nullptr;
-    auto* moments = reinterpret_cast<Moments<A>*>(saved.data<A>());
+    auto* moments = reinterpret_cast<Moments<T>*>(saved.data<A>());
     parallel_for(in.rows(), kernels::row_grain(D), [&](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i) {
-        const T* xi = in.data<T>() + i * in.row_stride();
-        T* yi = y.data<T>() + i * D;
-        const Moments<A> m = moments[i] = moments_of(xi, D, static_cast<A>(epsilon));
-        for (Index j = 0; j < D; ++j) {
-          A value = (static_cast<A>(xi[j]) - m.mean) * m.inverse_deviation;
-          if (gain_row) value *= static_cast<A>(gain_row[j]);
-          if (bias_row) value += static_cast<A>(bias_row[j]);
-          yi[j] = static_cast<T>(value);
-        }
-      }
+      for (Index i = begin; i < end; ++i)
+        moments[i] =
+            norm_row(in.data<T>() + i * in.row_stride(), D, epsilon, gain_row, bias_row, y.data<T>() + i * D);
     });
   });
   const Var none = x.tape().constant({});

@@ -38,7 +38,8 @@ int show_difference(const std::string& a, const std::string& b) {
 
 int schema(bool json) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const FieldDoc& field : describe(ExperimentSpec{})) {
+  const auto defaults = std::make_unique<ExperimentSpec>();
+  for (const FieldDoc& field : describe(*defaults)) {
     if (json) {
       all.push_back({{"path", field.path},
                      {"when", field.when},

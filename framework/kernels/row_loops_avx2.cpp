@@ -1,0 +1,25 @@
+// The loops over rows for avx2. Headers come first, so that none of their functions is compiled for it.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/attend_loops.h"
+#include "kernels/row_loops.h"
+#include "kernels/row_loops_isa.h"
+
+#ifdef __x86_64__
+#pragma GCC target("avx2,fma")
+namespace attnlab::kernels::avx2 {
+namespace {
+using namespace attnlab::kernels::detail;
+constexpr Index kVectorBytes = 32;
+#include "kernels/attend_loops.inl"
+#include "kernels/row_loops.inl"
+}  // namespace
+
+RowLoops<float> row_loops_f32() { return row_table<float>(); }
+RowLoops<bfloat16> row_loops_bf16() { return row_table<bfloat16>(); }
+
+}  // namespace attnlab::kernels::avx2
+#endif

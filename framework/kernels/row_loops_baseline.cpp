@@ -1,0 +1,22 @@
+// The loops over rows for baseline. Headers come first, so that none of their functions is compiled for it.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/attend_loops.h"
+#include "kernels/row_loops.h"
+#include "kernels/row_loops_isa.h"
+
+namespace attnlab::kernels::baseline {
+namespace {
+using namespace attnlab::kernels::detail;
+constexpr Index kVectorBytes = 16;
+#include "kernels/attend_loops.inl"
+#include "kernels/row_loops.inl"
+}  // namespace
+
+RowLoops<float> row_loops_f32() { return row_table<float>(); }
+RowLoops<bfloat16> row_loops_bf16() { return row_table<bfloat16>(); }
+
+}  // namespace attnlab::kernels::baseline
