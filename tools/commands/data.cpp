@@ -1,0 +1,46 @@
+// attnlab data check CONFIG: what is wrong with the corpora. attnlab data get NAME: fetches a known data set.
+#include <fmt/core.h>
+
+#include "command.h"
+#include "config/error.h"
+#include "config/spec.h"
+#include "data/fetch.h"
+#include "train/experiment_spec.h"
+
+namespace attnlab {
+namespace {
+
+int check(const ConfigOptions& options) {
+  ExperimentSpec spec;
+  read_spec(Tree::load(options.files, options.assignments), spec);
+  const DoctorReport report = spec.data.examine();
+  fmt::print("{}", report.text());
+  return report.errors > 0 ? 3 : 0;
+}
+
+int get(const std::string& name, FetchOptions options) {
+  options.say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  fmt::print("{}\n", fetch_data_set(name, options).string());
+  return 0;
+}
+
+const Command command{
+    "data", "check corpora, fetch known data sets", [](CLI::App& app) {
+      auto options = std::make_shared<ConfigOptions>();
+      auto name = std::make_shared<std::string>();
+      auto fetch = std::make_shared<FetchOptions>();
+      auto chosen = std::make_shared<std::function<int()>>();
+      app.require_subcommand(1);
+      CLI::App* checking = app.add_subcommand("check", "look through the files of a configuration's task");
+      options->declare(*checking, true);
+      checking->callback([=] { *chosen = [=] { return check(*options); }; });
+      CLI::App* getting = app.add_subcommand("get", "fetch a data set (attnlab list data_set)");
+      getting->add_option("name", *name, "multi30k, tatoeba-deu-eng, tinyshakespeare")->required();
+      getting->add_option("--from", fetch->from, "copy from this folder instead of downloading");
+      getting->add_option("--root", fetch->root, "folder of data sets")->capture_default_str();
+      getting->callback([=] { *chosen = [=] { return get(*name, *fetch); }; });
+      return [chosen] { return (*chosen)(); };
+    }};
+
+}  // namespace
+}  // namespace attnlab
