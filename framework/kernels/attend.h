@@ -19,11 +19,12 @@ struct AttendInputs {
   Random random;
 };
 
-// output [N, H*V]; log_sums [N, H] (f32, or f64 for f64): what backward needs, in a unit of its own.
-void attend_forward(const AttendInputs& inputs, const Tensor& output, const Tensor& log_sums);
+// output [N, H*V]; statistics [2 * H, N] (f32, or f64 for f64): what backward needs, per head a row of the
+// largest scores and one of the inverse sums of exponentials.
+void attend_forward(const AttendInputs& inputs, const Tensor& output, const Tensor& statistics);
 
 // Gradients of query, key and value where the target has a buffer, from that of the output.
-void attend_backward(const AttendInputs& inputs, const Tensor& output, const Tensor& log_sums,
+void attend_backward(const AttendInputs& inputs, const Tensor& output, const Tensor& statistics,
                      const Tensor& d_output, const Target& d_query, const Target& d_key,
                      const Target& d_value);
 

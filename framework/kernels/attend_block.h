@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "core/parallel.h"
@@ -30,6 +31,8 @@ struct QueryBlock {
   alignas(64) std::array<std::int32_t, kQueryBlock> begin, end;
   alignas(64) std::array<std::uint64_t, kQueryBlock> draws;  // dropout: number of the first random block
 
+  bool empty() const { return low >= high; }
+  bool in_one_tile() const { return low / kKeyBlock == (high - 1) / kKeyBlock; }
   bool sees_nothing(Index t) const {
     return begin[static_cast<std::size_t>(t)] >= end[static_cast<std::size_t>(t)];
   }
@@ -76,59 +79,93 @@ struct HeadRows {
   Index stride;
 };
 
-// Where the rows lie if they can be used in place, else a copy in `room`.
+// Where the rows lie if they can be used in place, else a copy in `room`. Many rows far apart would evict
+// each other from the cache, so that they are copied too.
 template <class E, class T>
-HeadRows<T> head_rows(const Tensor& tensor, Index first, Index count, Index column, Index width, Index padded,
-                      T* room) {
+HeadRows<T> head_rows(const AttendLoops<T>& loops, const Tensor& tensor, Index first, Index count,
+                      Index column, Index width, Index padded, T* room) {
   const E* in = tensor.data<E>() + first * tensor.row_stride() + column;
   if constexpr (std::is_same_v<E, T>)
-    if (width == padded) return {in, tensor.row_stride()};
-  for (Index i = 0; i < count; ++i, in += tensor.row_stride()) {
-    T* line = room + i * padded;
-    for (Index j = 0; j < width; ++j) line[j] = static_cast<T>(in[j]);
-    for (Index j = width; j < padded; ++j) line[j] = 0;
-  }
+    if (width == padded && (count <= 32 || tensor.row_stride() == padded)) return {in, tensor.row_stride()};
+  loops.load(in, dtype_of<E>, tensor.row_stride(), count, width, padded, room);
   return {room, padded};
 }
 
-// Writes (or adds) a row times `factor`.
+// Writes (or adds) rows times `factor` and a factor each to the columns of a head.
 template <class T>
-void store_row(const T* row, Index width, T factor, const Tensor& to, Index to_row, Index column, bool add) {
-  dispatch(to.type(), [&](auto zero) {
-    using E = decltype(zero);
-    E* out = to.data<E>() + to_row * to.row_stride() + column;
-    if (add)
-      for (Index j = 0; j < width; ++j) out[j] = static_cast<E>(static_cast<T>(out[j]) + row[j] * factor);
-    else
-      for (Index j = 0; j < width; ++j) out[j] = static_cast<E>(row[j] * factor);
-  });
+void store_rows(const AttendLoops<T>& loops, const T* rows, Index padded, Index count, Index width, T factor,
+                std::type_identity_t<const T*> factors, const Target& to, Index first, Index column) {
+  const Index place = first * to.buffer.row_stride() + column;
+  auto* out = static_cast<std::byte*>(to.buffer.raw()) + place * size_of(to.buffer.type());
+  loops.store(rows, padded, count, width, factor, factors, out, to.buffer.type(), to.buffer.row_stride(),
+              to.add);
 }
 
-// The part of `inputs` that loops over: sizes, loops, dropout.
-template <class T>
-struct AttendSizes {
-  explicit AttendSizes(const AttendInputs& inputs)
-      : loops(attend_loops<T>()),
+// The inputs of attention as the loops see them: sizes, rows of a head, dropout.
+template <class E>
+struct HeadInputs {
+  using T = Accumulator<E>;
+
+  explicit HeadInputs(const AttendInputs& inputs)
+      : in(inputs),
+        loops(attend_loops<T>()),
         width(inputs.query.columns() / inputs.heads),
         value_width(inputs.value.columns() / inputs.heads),
         padded(rounded_up(width, loops.lanes)),
-        value_padded(rounded_up(value_width, loops.lanes)),
-        keep_scale(1 / (1 - inputs.drop_threshold / 65536.0)) {}
+        value_padded(rounded_up(value_width, loops.lanes)) {}
+
+  HeadRows<T> queries(Index row, Index count, Index head, T* room) const {
+    return head_rows<E>(loops, in.query, row, count, head * width, width, padded, room);
+  }
+  HeadRows<T> keys(Index row, Index count, Index head, T* room) const {
+    return head_rows<E>(loops, in.key, row, count, head * width, width, padded, room);
+  }
+  HeadRows<T> values(Index row, Index count, Index head, T* room) const {
+    return value_rows(in.value, row, count, head, room);
+  }
+  HeadRows<T> value_rows(const Tensor& tensor, Index row, Index count, Index head, T* room) const {
+    return head_rows<E>(loops, tensor, row, count, head * value_width, value_width, value_padded, room);
+  }
+
+  // Weights between the queries of a block and keys [begin, end), to be filled.
+  WeightBlock<T> weights(const QueryBlock& block, Index begin, Index end, T* scores, T* d_weights) const {
+    return {scores, d_weights,          end - begin,      block.padded,
+            begin,  block.begin.data(), block.end.data(), block.masks(begin, end),
+            {}};
+  }
+  // Draws what decides on dropout of these weights.
+  void drop(WeightBlock<T>& weights, const QueryBlock& block, std::uint32_t* words) const {
+    if (in.drop_threshold == 0) return;
+    const Index first = weights.first_key / 8, groups = (weights.first_key + weights.keys + 7) / 8 - first;
+    loops.draw(in.random.key(), in.random.step(), block.draws.data(), block.padded, first, groups, words);
+    weights.dropout = {words, first, in.drop_threshold, keep_scale()};
+  }
+  double keep_scale() const { return 1 / (1 - in.drop_threshold / 65536.0); }
+
+  // scores [keys, queries] = keys times columns of queries.
+  void score(HeadRows<T> rows, Index depth, const T* columns, const WeightBlock<T>& weights,
+             T* scores) const {
+    const Index lanes = weights.queries;
+    loops.product(
+        {rows.data, rows.stride, 1, columns, lanes, scores, lanes, weights.keys, lanes, depth, false});
+  }
+
+  const AttendInputs& in;
   const AttendLoops<T>& loops;
   Index width, value_width, padded, value_padded;
-  double keep_scale;
 };
 
-// Fills the words that decide on dropout between a block of queries and keys [begin, end).
-template <class T>
-BlockDropout draw_dropout(const AttendInputs& inputs, const AttendSizes<T>& sizes, const QueryBlock& block,
-                          Index begin, Index end, std::uint32_t* words) {
-  if (inputs.drop_threshold == 0) return {};
-  const Index first = begin / 8, groups = (end + 7) / 8 - first;
-  sizes.loops.draw(inputs.random.key(), inputs.random.step(), block.draws.data(), block.padded, first, groups,
-                   words);
-  return {words, first, inputs.drop_threshold, sizes.keep_scale};
+// Calls visit(begin, end) for the tiles of keys [low, high). Tiles start at multiples of their size in the
+// sentence, so that the order of sums does not depend on which queries are asked together.
+template <class Visit>
+void for_key_tiles(Index low, Index high, Visit&& visit) {
+  for (Index begin = low; begin < high;) {
+    const Index end = std::min((begin / kKeyBlock + 1) * kKeyBlock, high);
+    visit(begin, end);
+    begin = end;
+  }
 }
+
 constexpr Index kMostWords = (kKeyBlock / 8 + 1) * 4 * kQueryBlock;
 
 }  // namespace attnlab::kernels::detail

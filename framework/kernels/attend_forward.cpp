@@ -10,125 +10,92 @@ class Forward {
  public:
   using T = Accumulator<E>;
 
-  Forward(const AttendInputs& inputs, const Tensor& output, const Tensor& log_sums)
-      : in_(inputs), sizes_(inputs), output_(output), log_sums_(log_sums) {}
+  Forward(const AttendInputs& inputs, const Tensor& output, const Tensor& statistics)
+      : in_(inputs), output_{output, false}, statistics_(statistics) {}
 
   void run(const AttendItem& item) const {
-    thread_local Scratch scratch;
-    const Scratchpad pad = cut(scratch);
+    const Scratchpad pad = cut();
     QueryBlock block;
-    look(*in_.mask, item.sentence, item.first_row, item.rows, sizes_.loops.lanes, block);
+    look(*in_.in.mask, item.sentence, item.first_row, item.rows, in_.loops.lanes, block);
     for (Index head = item.first_head; head < item.first_head + item.heads; ++head)
       run_head(block, head, pad);
   }
 
  private:
   struct Scratchpad {
-    T *queries, *query_columns, *keys, *values, *scores, *sums, *maximum, *total, *rescale, *log_sum;
+    T *queries, *query_columns, *keys, *values, *scores, *sums, *maximum, *total, *rescale;
     std::uint32_t* words;
   };
 
-  Scratchpad cut(Scratch& scratch) const {
-    const Index per_block = kQueryBlock * (2 * sizes_.padded + sizes_.value_padded) +
-                            kKeyBlock * (sizes_.padded + sizes_.value_padded + kQueryBlock) + 4 * kQueryBlock;
-    Workspace space(scratch.get(static_cast<std::size_t>(per_block * static_cast<Index>(sizeof(T)) +
-                                                         kMostWords * 4 + Index{16} * 64)));
+  Scratchpad cut() const {
+    thread_local Scratch scratch;
+    const Index count = kQueryBlock * (2 * in_.padded + in_.value_padded + 3) +
+                        kKeyBlock * (in_.padded + in_.value_padded + kQueryBlock);
+    Workspace space(scratch.get(
+        static_cast<std::size_t>(count * static_cast<Index>(sizeof(T)) + kMostWords * 4 + Index{16} * 64)));
     Scratchpad pad{};
-    pad.queries = space.take<T>(kQueryBlock * sizes_.padded);
-    pad.query_columns = space.take<T>(kQueryBlock * sizes_.padded);
-    pad.keys = space.take<T>(kKeyBlock * sizes_.padded);
-    pad.values = space.take<T>(kKeyBlock * sizes_.value_padded);
+    pad.queries = space.take<T>(kQueryBlock * in_.padded);
+    pad.query_columns = space.take<T>(kQueryBlock * in_.padded);
+    pad.keys = space.take<T>(kKeyBlock * in_.padded);
+    pad.values = space.take<T>(kKeyBlock * in_.value_padded);
     pad.scores = space.take<T>(kKeyBlock * kQueryBlock);
-    pad.sums = space.take<T>(kQueryBlock * sizes_.value_padded);
+    pad.sums = space.take<T>(kQueryBlock * in_.value_padded);
     pad.maximum = space.take<T>(kQueryBlock);
     pad.total = space.take<T>(kQueryBlock);
     pad.rescale = space.take<T>(kQueryBlock);
-    pad.log_sum = space.take<T>(kQueryBlock);
     pad.words = space.take<std::uint32_t>(kMostWords);
     return pad;
   }
 
   void run_head(QueryBlock& block, Index head, const Scratchpad& pad) const {
-    const Index row = in_.mask->queries.offset(block.sentence) + block.first;
-    const auto queries = head_rows<E>(in_.query, row, block.count, head * sizes_.width, sizes_.width,
-                                      sizes_.padded, pad.queries);
-    sizes_.loops.transpose(queries.data, queries.stride, block.count, sizes_.width,
-                           static_cast<T>(in_.scale) * sizes_.loops.score_factor, pad.query_columns,
-                           block.padded);
+    const auto& loops = in_.loops;
+    const Index row = in_.in.mask->queries.offset(block.sentence) + block.first;
+    const auto queries = in_.queries(row, block.count, head, pad.queries);
+    loops.transpose(queries.data, queries.stride, block.count, in_.padded,
+                    static_cast<T>(in_.in.scale) * loops.score_factor, pad.query_columns, block.padded);
     std::fill_n(pad.maximum, block.padded, -std::numeric_limits<T>::infinity());
     std::fill_n(pad.total, block.padded, T{});
-    if (in_.drop_threshold) number_draws(in_, head, block);
-    bool first = true;
-    for (Index begin = block.low; begin < block.high; first = false) {
-      const Index end = std::min((begin / kKeyBlock + 1) * kKeyBlock, block.high);
-      add_keys(block, head, begin, end, first, pad);
-      begin = end;
-    }
-    sizes_.loops.finish(block.padded, pad.maximum, pad.total, static_cast<T>(sizes_.keep_scale), pad.log_sum);
-    if (first) std::fill_n(pad.sums, block.count * sizes_.value_padded, T{});
-    store(block, row, head, pad);
+    if (in_.in.drop_threshold) number_draws(in_.in, head, block);
+    for_key_tiles(block.low, block.high,
+                  [&](Index begin, Index end) { add_keys(block, head, begin, end, pad); });
+    if (block.empty()) std::fill_n(pad.sums, block.count * in_.value_padded, T{});
+    loops.invert(block.padded, pad.total);
+    store_rows(loops, pad.sums, in_.value_padded, block.count, in_.value_width,
+               static_cast<T>(in_.keep_scale()), pad.total, output_, row, head * in_.value_width);
+    T* statistics = statistics_.data<T>() + 2 * head * statistics_.columns() + row;
+    std::copy_n(pad.maximum, block.count, statistics);
+    std::copy_n(pad.total, block.count, statistics + statistics_.columns());
   }
 
   // The part of the result that comes from keys [begin, end).
-  void add_keys(const QueryBlock& block, Index head, Index begin, Index end, bool first,
-                const Scratchpad& pad) const {
-    const Index row = in_.mask->keys.offset(block.sentence) + begin, count = end - begin;
-    const auto keys =
-        head_rows<E>(in_.key, row, count, head * sizes_.width, sizes_.width, sizes_.padded, pad.keys);
-    sizes_.loops.product({keys.data, keys.stride, 1, pad.query_columns, block.padded, pad.scores,
-                          block.padded, count, block.padded, sizes_.width, false});
-    WeightBlock<T> weights{pad.scores,
-                           nullptr,
-                           count,
-                           block.padded,
-                           begin,
-                           block.begin.data(),
-                           block.end.data(),
-                           block.masks(begin, end),
-                           draw_dropout(in_, sizes_, block, begin, end, pad.words)};
-    sizes_.loops.softmax(weights, pad.maximum, pad.total, pad.rescale);
-    if (!first) shrink(block, pad);
-    const auto values = head_rows<E>(in_.value, row, count, head * sizes_.value_width, sizes_.value_width,
-                                     sizes_.value_padded, pad.values);
-    const BlockProduct<T> product{
-        pad.scores,          1,           block.padded,        values.data, values.stride, pad.sums,
-        sizes_.value_padded, block.count, sizes_.value_padded, count,       !first};
-    if (weights.masked && !sizes_.loops.finite(values.data, values.stride, count, sizes_.value_padded))
-      sizes_.loops.product_skipping_zeros(product);  // a key that is not seen may hold anything
-    else
-      sizes_.loops.product(product);
+  void add_keys(const QueryBlock& block, Index head, Index begin, Index end, const Scratchpad& pad) const {
+    const auto& loops = in_.loops;
+    const Index row = in_.in.mask->keys.offset(block.sentence) + begin, count = end - begin;
+    auto weights = in_.weights(block, begin, end, pad.scores, nullptr);
+    in_.score(in_.keys(row, count, head, pad.keys), in_.width, pad.query_columns, weights, pad.scores);
+    in_.drop(weights, block, pad.words);
+    loops.softmax(weights, pad.maximum, pad.total, pad.rescale);
+    const bool first = begin == block.low;
+    if (!first) loops.scale_rows(pad.sums, block.count, in_.value_padded, pad.rescale);
+    const auto values = in_.values(row, count, head, pad.values);
+    // A key that some query does not see may hold anything: zero times NaN must not count.
+    const bool guarded = weights.masked && !loops.finite(values.data, values.stride, count, in_.value_padded);
+    const auto product = guarded ? loops.product_skipping_zeros : loops.product;
+    product({pad.scores, 1, block.padded, values.data, values.stride, pad.sums, in_.value_padded, block.count,
+             in_.value_padded, count, !first});
   }
 
-  void shrink(const QueryBlock& block, const Scratchpad& pad) const {
-    for (Index t = 0; t < block.count; ++t) {
-      const T factor = pad.rescale[t];
-      T* line = pad.sums + t * sizes_.value_padded;
-      for (Index j = 0; j < sizes_.value_padded; ++j) line[j] *= factor;
-    }
-  }
-
-  void store(const QueryBlock& block, Index row, Index head, const Scratchpad& pad) const {
-    T* log_sums = log_sums_.data<T>() + row * in_.heads + head;
-    for (Index t = 0; t < block.count; ++t) {
-      T* line = pad.sums + t * sizes_.value_padded;
-      if (block.sees_nothing(t)) std::fill_n(line, sizes_.value_width, T{});
-      store_row(line, sizes_.value_width, pad.total[t], output_, row + t, head * sizes_.value_width, false);
-      log_sums[t * in_.heads] = pad.log_sum[t];
-    }
-  }
-
-  const AttendInputs& in_;
-  AttendSizes<T> sizes_;
-  const Tensor& output_;
-  const Tensor& log_sums_;
+  HeadInputs<E> in_;
+  Target output_;
+  const Tensor& statistics_;
 };
 
 }  // namespace
 
-void attend_forward(const AttendInputs& inputs, const Tensor& output, const Tensor& log_sums) {
+void attend_forward(const AttendInputs& inputs, const Tensor& output, const Tensor& statistics) {
   const auto items = query_items(inputs);
   dispatch(inputs.query.type(), [&](auto zero) {
-    const Forward<decltype(zero)> forward(inputs, output, log_sums);
+    const Forward<decltype(zero)> forward(inputs, output, statistics);
     run_items(items, [&](const AttendItem& item) { forward.run(item); });
   });
 }

@@ -46,21 +46,21 @@ class Forward {
   using T = Accumulator<E>;
 
   Forward(const AttendInputs& inputs, const Tensor& output, const Tensor& inverses)
-      : in_(inputs), sizes_(inputs), output_(output), inverses_(inverses) {}
+      : in_(inputs), output_{output, false}, inverses_(inverses) {}
 
   void run(const AttendItem& item) const {
     thread_local std::vector<Index> prefixes;
-    plan_prefixes(*in_.mask, item.sentence, prefixes);
+    plan_prefixes(*in_.in.mask, item.sentence, prefixes);
     const Scratchpad pad = cut();
-    const Index queries = in_.mask->queries.length(item.sentence);
+    const Index queries = in_.in.mask->queries.length(item.sentence);
     QueryBlock block;
     for (Index head = item.first_head; head < item.first_head + item.heads; ++head) {
-      std::fill_n(pad.state, sizes_.width * sizes_.value_padded, T{});
-      std::fill_n(pad.key_sum, sizes_.padded, T{});
+      std::fill_n(pad.state, in_.width * in_.value_padded, T{});
+      std::fill_n(pad.key_sum, in_.padded, T{});
       Index absorbed = 0;
       for (std::size_t j = 0; j < prefixes.size(); ++j) {
         const Index first = static_cast<Index>(j) * kQueryBlock;
-        look(*in_.mask, item.sentence, first, std::min(kQueryBlock, queries - first), sizes_.loops.lanes,
+        look(*in_.in.mask, item.sentence, first, std::min(kQueryBlock, queries - first), in_.loops.lanes,
              block);
         for (; absorbed < prefixes[j]; absorbed += kKeyBlock) absorb(item.sentence, absorbed, head, pad);
         run_block(block, prefixes[j], head, pad);
@@ -75,7 +75,7 @@ class Forward {
 
   Scratchpad cut() const {
     thread_local Scratch scratch;
-    const Index width = sizes_.padded, value_width = sizes_.value_padded;
+    const Index width = in_.padded, value_width = in_.value_padded;
     const Index count = kQueryBlock * (2 * width + value_width + 1 + kKeyBlock) +
                         kKeyBlock * (width + value_width) + width * (value_width + 1);
     Workspace space(scratch.get(static_cast<std::size_t>(count * static_cast<Index>(sizeof(T)) + 16 * 64)));
@@ -92,83 +92,60 @@ class Forward {
     return pad;
   }
 
-  HeadRows<T> keys(Index row, Index count, Index head, const Scratchpad& pad) const {
-    return head_rows<E>(in_.key, row, count, head * sizes_.width, sizes_.width, sizes_.padded, pad.keys);
-  }
-  HeadRows<T> values(Index row, Index count, Index head, const Scratchpad& pad) const {
-    return head_rows<E>(in_.value, row, count, head * sizes_.value_width, sizes_.value_width,
-                        sizes_.value_padded, pad.values);
-  }
-
   // Adds one block of keys to the state (equations 10 and 11).
   void absorb(Index sentence, Index first, Index head, const Scratchpad& pad) const {
-    const Index row = in_.mask->keys.offset(sentence) + first;
-    const HeadRows<T> k = keys(row, kKeyBlock, head, pad), v = values(row, kKeyBlock, head, pad);
+    const Index row = in_.in.mask->keys.offset(sentence) + first;
+    const HeadRows<T> k = in_.keys(row, kKeyBlock, head, pad.keys),
+                      v = in_.values(row, kKeyBlock, head, pad.values);
     const T one = 1;
-    add_outer(sizes_.loops, k, sizes_.width, v, sizes_.value_padded, kKeyBlock, pad.state);
-    add_outer(sizes_.loops, {&one, 0}, 1, k, sizes_.padded, kKeyBlock, pad.key_sum);
+    add_outer(in_.loops, k, in_.width, v, in_.value_padded, kKeyBlock, pad.state);
+    add_outer(in_.loops, {&one, 0}, 1, k, in_.padded, kKeyBlock, pad.key_sum);
   }
 
   void run_block(const QueryBlock& block, Index prefix, Index head, const Scratchpad& pad) const {
-    const auto& loops = sizes_.loops;
-    const Index row = in_.mask->queries.offset(block.sentence) + block.first, lanes = block.padded;
-    const HeadRows<T> q = head_rows<E>(in_.query, row, block.count, head * sizes_.width, sizes_.width,
-                                       sizes_.padded, pad.queries);
-    loops.transpose(q.data, q.stride, block.count, sizes_.width, T{1}, pad.query_columns, lanes);
+    const auto& loops = in_.loops;
+    const Index row = in_.in.mask->queries.offset(block.sentence) + block.first, lanes = block.padded;
+    const HeadRows<T> q = in_.queries(row, block.count, head, pad.queries);
+    loops.transpose(q.data, q.stride, block.count, in_.padded, T{1}, pad.query_columns, lanes);
     std::fill_n(pad.denominators, lanes, T{});
-    std::fill_n(pad.sums, block.count * sizes_.value_padded, T{});
+    std::fill_n(pad.sums, block.count * in_.value_padded, T{});
     if (prefix > 0) {
-      loops.product({q.data, q.stride, 1, pad.state, sizes_.value_padded, pad.sums, sizes_.value_padded,
-                     block.count, sizes_.value_padded, sizes_.width, true});
-      loops.product({pad.key_sum, 0, 1, pad.query_columns, lanes, pad.denominators, lanes, 1, lanes,
-                     sizes_.width, true});
+      loops.product({q.data, q.stride, 1, pad.state, in_.value_padded, pad.sums, in_.value_padded,
+                     block.count, in_.value_padded, in_.width, true});
+      loops.product(
+          {pad.key_sum, 0, 1, pad.query_columns, lanes, pad.denominators, lanes, 1, lanes, in_.width, true});
     }
-    for (Index begin = std::max(block.low, prefix); begin < block.high;) {
-      const Index end = std::min((begin / kKeyBlock + 1) * kKeyBlock, block.high);
-      add_pairs(block, begin, end, head, pad);
-      begin = end;
-    }
+    for_key_tiles(std::max(block.low, prefix), block.high,
+                  [&](Index begin, Index end) { add_pairs(block, begin, end, head, pad); });
     store(block, row, head, pad);
   }
 
   void add_pairs(const QueryBlock& block, Index begin, Index end, Index head, const Scratchpad& pad) const {
-    const auto& loops = sizes_.loops;
-    const Index row = in_.mask->keys.offset(block.sentence) + begin, count = end - begin,
-                lanes = block.padded;
-    const HeadRows<T> k = keys(row, count, head, pad), v = values(row, count, head, pad);
-    loops.product({k.data, k.stride, 1, pad.query_columns, lanes, pad.weights, lanes, count, lanes,
-                   sizes_.width, false});
-    const WeightBlock<T> weights{pad.weights,
-                                 nullptr,
-                                 count,
-                                 lanes,
-                                 begin,
-                                 block.begin.data(),
-                                 block.end.data(),
-                                 block.masks(begin, end),
-                                 {}};
+    const auto& loops = in_.loops;
+    const Index row = in_.in.mask->keys.offset(block.sentence) + begin, count = end - begin;
+    const auto weights = in_.weights(block, begin, end, pad.weights, nullptr);
+    in_.score(in_.keys(row, count, head, pad.keys), in_.width, pad.query_columns, weights, pad.weights);
     loops.mask_and_sum(weights, pad.denominators);
-    const bool guarded = weights.masked && !loops.finite(v.data, v.stride, count, sizes_.value_padded);
-    (guarded ? loops.product_skipping_zeros
-             : loops.product)({pad.weights, 1, lanes, v.data, v.stride, pad.sums, sizes_.value_padded,
-                               block.count, sizes_.value_padded, count, true});
+    const HeadRows<T> v = in_.values(row, count, head, pad.values);
+    const bool guarded = weights.masked && !loops.finite(v.data, v.stride, count, in_.value_padded);
+    const auto product = guarded ? loops.product_skipping_zeros : loops.product;
+    product({pad.weights, 1, block.padded, v.data, v.stride, pad.sums, in_.value_padded, block.count,
+             in_.value_padded, count, true});
   }
 
   void store(const QueryBlock& block, Index row, Index head, const Scratchpad& pad) const {
-    T* inverses = inverses_.data<T>() + row * in_.heads + head;
     for (Index t = 0; t < block.count; ++t) {
-      T* line = pad.sums + t * sizes_.value_padded;
-      const bool nothing = block.sees_nothing(t) || pad.denominators[t] == 0;
-      if (nothing) std::fill_n(line, sizes_.value_width, T{});
-      const T inverse = nothing ? T{} : 1 / pad.denominators[t];
-      store_row(line, sizes_.value_width, inverse, output_, row + t, head * sizes_.value_width, false);
-      inverses[t * in_.heads] = inverse;
+      if (block.sees_nothing(t)) pad.denominators[t] = 0;
+      if (pad.denominators[t] == 0) std::fill_n(pad.sums + t * in_.value_padded, in_.value_padded, T{});
     }
+    in_.loops.invert(block.padded, pad.denominators);
+    store_rows(in_.loops, pad.sums, in_.value_padded, block.count, in_.value_width, T{1}, pad.denominators,
+               output_, row, head * in_.value_width);
+    std::copy_n(pad.denominators, block.count, inverses_.data<T>() + head * inverses_.columns() + row);
   }
 
-  const AttendInputs& in_;
-  AttendSizes<T> sizes_;
-  const Tensor& output_;
+  HeadInputs<E> in_;
+  Target output_;
   const Tensor& inverses_;
 };
 

@@ -13,7 +13,7 @@ struct LinearInputs {
   Index heads = 1;
 };
 
-// output [N, H*V]; inverses [N, H] (f32, or f64 for f64): one over the denominators, which backward needs.
+// output [N, H*V]; inverses [H, N] (f32, or f64 for f64): one over the denominators, which backward needs.
 void linear_forward(const LinearInputs& inputs, const Tensor& output, const Tensor& inverses);
 
 // Gradients of query, key and value where the target has a buffer, from that of the output.

@@ -49,17 +49,28 @@ struct AttendLoops {
   T score_factor;  // scores are kept times this: log2(e) where powers of two are used
   void (*product)(const BlockProduct<T>&);
   void (*product_skipping_zeros)(const BlockProduct<T>&);  // the same bits, but 0 * NaN counts as 0
-  // out [columns][out_row] = factor * in^T, in [rows, columns]; queries rows … out_row become zero.
+  // out [columns][out_row] = factor * in^T for in [rows, columns]; what lies beyond `rows` becomes zero.
+  // `columns` and `out_row` are multiples of the lanes.
   void (*transpose)(const T* in, Index stride, Index rows, Index columns, T factor, T* out, Index out_row);
   // No NaN or infinity in [rows, columns]; columns a multiple of the lanes.
   bool (*finite)(const T* in, Index stride, Index rows, Index columns);
   // Scores to exp(score - maximum), with the running maximum and sum per query and the factor `rescale` by
   // which what was summed before must shrink (Milakov & Gimelshein 2018). Dropout zeroes, and does not scale.
   void (*softmax)(const WeightBlock<T>&, T* maximum, T* sum, T* rescale);
-  // Scores to dropped weights (scaled), d_weights to gradients of the scores.
-  void (*softmax_backward)(const WeightBlock<T>&, const T* log_sum, const T* delta);
-  // log_sum = maximum + log(sum) (infinity where the sum is 0); sum becomes its inverse times factor, or 0.
-  void (*finish)(Index queries, const T* maximum, T* sum, T factor, T* log_sum);
+  // Scores to dropped weights (scaled), d_weights to gradients of the scores. `inverse` is one over the sums,
+  // and `center` the sum of weight times gradient over all keys; null if the block holds all of them.
+  void (*softmax_backward)(const WeightBlock<T>&, const T* maximum, const T* inverse, const T* center);
+  // x to 1 / x, but 0 to 0.
+  void (*invert)(Index count, T* x);
+  // out [rows, padded] = in [rows, width], with zeros up to `padded`, a multiple of the lanes.
+  void (*load)(const void* in, DType type, Index stride, Index rows, Index width, Index padded, T* out);
+  // out [rows, width] = in * factor * factors[row] (or of 1 where null), or added to it.
+  void (*store)(const T* in, Index in_row, Index rows, Index width, T factor, const T* factors, void* out,
+                DType type, Index stride, bool add);
+  // sums[row] = a[row] . b[row] over `columns`, a multiple of the lanes.
+  void (*row_products)(const T* a, Index a_row, const T* b, Index b_row, Index rows, Index columns, T* sums);
+  // Rows times a factor each; columns a multiple of the lanes.
+  void (*scale_rows)(T* x, Index rows, Index columns, const T* factors);
   // Linear attention: zeroes weights that are not visible, and adds the others up per query.
   void (*mask_and_sum)(const WeightBlock<T>&, T* sum);
   // Adds `shift` to the gradients of a query's weights, and zeroes weights and gradients that are not

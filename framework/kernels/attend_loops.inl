@@ -43,13 +43,26 @@ inline void tile(const BlockProduct<T>& p, Index row, Index column) {
     for (int v = 0; v < kVectors; ++v) at(c + r * p.c_row + v * kLanes<T>) = sums[r][v];
 }
 
+// As many rows as leave registers for the factors.
+template <int kVectors>
+constexpr Index kMostRows = kVectorBytes == 64 ? (kVectors == 2 ? 8 : 16) : (kVectors == 2 ? 6 : 12);
+
+template <class T, int kVectors, int kRows>
+inline void tile_of(const BlockProduct<T>& p, Index row, Index column, Index rows) {
+  if constexpr (kRows > 1)
+    if (rows < kRows) return tile_of<T, kVectors, kRows - 1>(p, row, column, rows);
+  tile<T, kRows, kVectors, false>(p, row, column);
+}
+
 template <class T, int kVectors>
 inline void strip(const BlockProduct<T>& p, Index column) {
-  Index row = 0;
-  for (; row + 8 <= p.rows; row += 8) tile<T, 8, kVectors, false>(p, row, column);
-  if (row + 4 <= p.rows) tile<T, 4, kVectors, false>(p, row, column), row += 4;
-  if (row + 2 <= p.rows) tile<T, 2, kVectors, false>(p, row, column), row += 2;
-  if (row < p.rows) tile<T, 1, kVectors, false>(p, row, column);
+  constexpr Index kMost = kMostRows<kVectors>;
+  for (Index row = 0; row < p.rows;) {
+    const Index left = p.rows - row;
+    const Index rows = left >= 2 * kMost ? kMost : left > kMost ? (left + 1) / 2 : left;  // no thin last tile
+    tile_of<T, kVectors, kMost>(p, row, column, rows);
+    row += rows;
+  }
 }
 
 template <class T>
@@ -65,13 +78,36 @@ void product_skipping_zeros(const BlockProduct<T>& p) {
     for (Index row = 0; row < p.rows; ++row) tile<T, 1, 1, true>(p, row, column);
 }
 
+// Takes lanes from a and b in turn: the first halves of both, or the second.
+template <class T, bool kSecond>
+inline Vec<T> interleave(Vec<T> a, Vec<T> b) {
+  constexpr Index kCount = kLanes<T>;
+  Vec<IntOf<T>> order;
+  for (Index i = 0; i < kCount; ++i) order[i] = (kSecond ? kCount / 2 : 0) + i / 2 + (i % 2 ? kCount : 0);
+  return __builtin_shuffle(a, b, order);
+}
+
+// Square blocks: each round of interleaving brings rows that were half a block apart next to each other.
 template <class T>
 void transpose(const T* in, Index stride, Index rows, Index columns, T factor, T* out, Index out_row) {
-  for (Index j = 0; j < columns; ++j) {
-    T* line = out + j * out_row;
-    for (Index i = 0; i < rows; ++i) line[i] = in[i * stride + j] * factor;
-    for (Index i = rows; i < out_row; ++i) line[i] = 0;
-  }
+  constexpr int kCount = static_cast<int>(kLanes<T>);
+  for (Index row = 0; row < out_row; row += kCount)
+    for (Index column = 0; column < columns; column += kCount) {
+      Vec<T> block[kCount], next[kCount];
+      for (int i = 0; i < kCount; ++i)
+        block[i] = row + i < rows ? at(in + (row + i) * stride + column) * factor : Vec<T>{};
+#pragma GCC unroll 4
+      for (int round = 1; round < kCount; round *= 2) {
+#pragma GCC unroll 8
+        for (int i = 0; i < kCount / 2; ++i) {
+          next[2 * i] = interleave<T, false>(block[i], block[i + kCount / 2]);
+          next[2 * i + 1] = interleave<T, true>(block[i], block[i + kCount / 2]);
+        }
+#pragma GCC unroll 16
+        for (int i = 0; i < kCount; ++i) block[i] = next[i];
+      }
+      for (int i = 0; i < kCount; ++i) at(out + (column + i) * out_row + row) = block[i];
+    }
 }
 
 template <class T>
@@ -158,42 +194,152 @@ void softmax(const WeightBlock<T>& w, T* maximum, T* sum, T* rescale) {
   }
 }
 
+// Weight and gradient of one key for a vector of queries.
 template <class T>
-void softmax_backward(const WeightBlock<T>& w, const T* log_sum, const T* delta) {
+struct Pair {
+  Vec<T> weight, dropped, d_weight;
+};
+
+template <class T>
+inline Pair<T> weigh(const WeightBlock<T>& w, Index lane, Index s, Vec<T> shift, Vec<T> inverse) {
+  const Index place = s * w.queries + lane;
   const T scale = static_cast<T>(w.dropout.keep_scale);
+  Pair<T> pair;
+  pair.weight = power(at(w.scores + place) - shift) * inverse;
+  pair.d_weight = at(w.d_weights + place);
+  if (w.masked) {
+    const auto seen = visible(w, lane, w.first_key + s);
+    pair.weight = seen ? pair.weight : Vec<T>{};
+    pair.d_weight = seen ? pair.d_weight : Vec<T>{};
+  }
+  pair.dropped = pair.weight;
+  if (w.dropout.words) {
+    const auto keep = kept(w, lane, w.first_key + s);
+    pair.dropped = keep ? pair.weight * scale : Vec<T>{};
+    pair.d_weight = keep ? pair.d_weight * scale : Vec<T>{};
+  }
+  return pair;
+}
+
+template <class T>
+void softmax_backward(const WeightBlock<T>& w, const T* maximum, const T* inverse, const T* center) {
+  const Vec<T> none = Vec<T>{} - std::numeric_limits<T>::infinity();
   for (Index lane = 0; lane < w.queries; lane += kLanes<T>) {
-    const Vec<T> shift = at(log_sum + lane), center = at(delta + lane);
+    const Vec<T> most = at(maximum + lane), factor = at(inverse + lane);
+    const Vec<T> shift = most == none ? Vec<T>{} : most;
+    Vec<T> middle{};
+    if (center) {
+      middle = at(center + lane);
+    } else {
+      for (Index s = 0; s < w.keys; ++s) {
+        const Pair<T> pair = weigh<T>(w, lane, s, shift, factor);
+        middle += pair.weight * pair.d_weight;
+      }
+    }
     for (Index s = 0; s < w.keys; ++s) {
-      T* score = w.scores + s * w.queries + lane;
-      T* d_weight = w.d_weights + s * w.queries + lane;
-      Vec<T> p = power(at(score) - shift), d = at(d_weight), dropped;
-      if (w.dropout.words) {
-        const auto keep = kept(w, lane, w.first_key + s);
-        dropped = keep ? p * scale : Vec<T>{};
-        d = keep ? d * scale : Vec<T>{};
-      } else {
-        dropped = p;
-      }
-      Vec<T> d_score = p * (d - center);
-      if (w.masked) {
-        const auto seen = visible(w, lane, w.first_key + s);
-        dropped = seen ? dropped : Vec<T>{};
-        d_score = seen ? d_score : Vec<T>{};
-      }
-      at(score) = dropped;
-      at(d_weight) = d_score;
+      const Pair<T> pair = weigh<T>(w, lane, s, shift, factor);
+      const Vec<T> d_score = pair.weight * (pair.d_weight - middle);
+      at(w.scores + s * w.queries + lane) = pair.dropped;
+      at(w.d_weights + s * w.queries + lane) = pair.weight == T{} ? Vec<T>{} : d_score;
     }
   }
 }
 
 template <class T>
-void finish(Index queries, const T* maximum, T* sum, T factor, T* log_sum) {
-  for (Index i = 0; i < queries; ++i) {
-    const bool empty = sum[i] == 0;
-    const T logarithm = sizeof(T) == 4 ? std::log2(sum[i]) : std::log(sum[i]);
-    log_sum[i] = empty ? std::numeric_limits<T>::infinity() : maximum[i] + logarithm;
-    sum[i] = empty ? T{} : factor / sum[i];
+void invert(Index count, T* x) {
+  for (Index i = 0; i < count; ++i) x[i] = x[i] == 0 ? T{} : 1 / x[i];
+}
+
+// Vectors of bf16 and the f32 that they stand for.
+typedef std::uint16_t Halves __attribute__((vector_size(kVectorBytes / 2), aligned(2), may_alias));
+
+inline Vec<float> widen(Halves x) {
+  return (Vec<float>)(__builtin_convertvector(x, Vec<std::uint32_t>) << 16);
+}
+inline Halves narrow(Vec<float> x) {
+  const Vec<std::uint32_t> word = (Vec<std::uint32_t>)x;
+  const Vec<std::uint32_t> rounded = word + 0x7fffU + ((word >> 16) & 1U);
+  const Vec<std::uint32_t> result = x == x ? rounded : word | 0x400000U;
+  return __builtin_convertvector(result >> 16, Halves);
+}
+
+template <class T>
+void load(const void* in, DType type, Index stride, Index rows, Index width, Index padded, T* out) {
+  const auto* same = static_cast<const T*>(in);
+  const auto* half = static_cast<const std::uint16_t*>(in);
+  const Index whole = width / kLanes<T> * kLanes<T>;
+  for (Index i = 0; i < rows; ++i, same += stride, half += stride, out += padded) {
+    for (Index j = whole; j < padded; j += kLanes<T>) at(out + j) = Vec<T>{};
+    if constexpr (sizeof(T) == 4) {
+      if (type == DType::bf16) {
+        for (Index j = 0; j < whole; j += kLanes<T>)
+          at(out + j) = widen(*reinterpret_cast<const Halves*>(half + j));
+        for (Index j = whole; j < width; ++j) out[j] = std::bit_cast<float>(std::uint32_t{half[j]} << 16);
+        continue;
+      }
+    }
+    for (Index j = 0; j < whole; j += kLanes<T>) at(out + j) = at(same + j);
+    for (Index j = whole; j < width; ++j) out[j] = same[j];
   }
+}
+
+template <class T>
+inline void store_same(const T* in, Index width, T factor, T* out, bool add) {
+  Index j = 0;
+  for (; j + kLanes<T> <= width; j += kLanes<T>) {
+    const Vec<T> x = at(in + j) * factor;
+    at(out + j) = add ? at(out + j) + x : x;
+  }
+  for (; j < width; ++j) out[j] = add ? out[j] + in[j] * factor : in[j] * factor;
+}
+
+inline void store_half(const float* in, Index width, float factor, std::uint16_t* out, bool add) {
+  constexpr Index kCount = kLanes<float>;
+  const auto part = [&](Index j, Index count) {
+    float values[kCount] = {};
+    std::uint16_t halves[kCount] = {};
+    std::memcpy(values, in + j, static_cast<std::size_t>(count) * 4);
+    std::memcpy(halves, out + j, static_cast<std::size_t>(count) * 2);
+    Vec<float> x = at(values) * factor;
+    if (add) x += widen(*reinterpret_cast<const Halves*>(halves));
+    *reinterpret_cast<Halves*>(halves) = narrow(x);
+    std::memcpy(out + j, halves, static_cast<std::size_t>(count) * 2);
+  };
+  Index j = 0;
+  for (; j + kCount <= width; j += kCount) part(j, kCount);
+  if (j < width) part(j, width - j);
+}
+
+template <class T>
+void store(const T* in, Index in_row, Index rows, Index width, T factor, const T* factors, void* out,
+           DType type, Index stride, bool add) {
+  for (Index i = 0; i < rows; ++i, in += in_row) {
+    const T by = factors ? factor * factors[i] : factor;
+    if constexpr (sizeof(T) == 4) {
+      if (type == DType::bf16) {
+        store_half(in, width, by, static_cast<std::uint16_t*>(out) + i * stride, add);
+        continue;
+      }
+    }
+    store_same(in, width, by, static_cast<T*>(out) + i * stride, add);
+  }
+}
+
+template <class T>
+void row_products(const T* a, Index a_row, const T* b, Index b_row, Index rows, Index columns, T* sums) {
+  for (Index i = 0; i < rows; ++i) {
+    Vec<T> sum{};
+    for (Index j = 0; j < columns; j += kLanes<T>) sum += at(a + i * a_row + j) * at(b + i * b_row + j);
+    T total{};
+    for (Index j = 0; j < kLanes<T>; ++j) total += sum[j];
+    sums[i] = total;
+  }
+}
+
+template <class T>
+void scale_rows(T* x, Index rows, Index columns, const T* factors) {
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < columns; j += kLanes<T>) at(x + i * columns + j) *= factors[i];
 }
 
 template <class T>
@@ -270,7 +416,11 @@ AttendLoops<T> table() {
           finite<T>,
           softmax<T>,
           softmax_backward<T>,
-          finish<T>,
+          invert<T>,
+          load<T>,
+          store<T>,
+          row_products<T>,
+          scale_rows<T>,
           mask_and_sum<T>,
           shift_and_mask<T>,
           draw};

@@ -1,6 +1,8 @@
 // The inner loops of attention for baseline. Headers come first, so that none of their functions is compiled
 // for it.
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 

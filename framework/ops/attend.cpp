@@ -71,16 +71,16 @@ Var attend(const Var& query, const Var& key, const Var& value, const Mask& mask,
                                tape.random(options.stream)};
   const DType type = query.type();
   Tensor output({query.value().rows(), value.value().columns()}, type);
-  const Tensor log_sums({query.value().rows(), options.heads}, type == DType::f64 ? DType::f64 : DType::f32);
+  const Tensor statistics({2 * options.heads, query.value().rows()}, type == DType::f64 ? DType::f64 : DType::f32);
   if (!mask.queries.lengths.empty()) output.fill(0);
-  kernels::attend_forward(inputs, output, log_sums);
+  kernels::attend_forward(inputs, output, statistics);
   return record(
-      attend_op, {query, key, value}, output, [inputs, kept, output, log_sums](Gradients& gradients) {
+      attend_op, {query, key, value}, output, [inputs, kept, output, statistics](Gradients& gradients) {
         const auto target = [&gradients](int input) {
           return gradients.wants(input) ? gradients.target(input) : Target{};
         };
         const Target d_query = target(0), d_key = target(1), d_value = target(2);
-        kernels::attend_backward(inputs, output, log_sums, gradients.out(), d_query, d_key, d_value);
+        kernels::attend_backward(inputs, output, statistics, gradients.out(), d_query, d_key, d_value);
       });
 }
 

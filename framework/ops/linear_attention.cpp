@@ -81,7 +81,7 @@ Var linear_attention(const Var& query, const Var& key, const Var& value, const M
   const auto kept = std::make_shared<const Mask>(mask);
   const kernels::LinearInputs inputs{query.value(), key.value(), value.value(), kept.get(), heads};
   const Tensor output({query.value().rows(), value.value().columns()}, query.type());
-  const Tensor inverses({query.value().rows(), heads}, sum_type(query.type()));
+  const Tensor inverses({heads, query.value().rows()}, sum_type(query.type()));
   if (!mask.queries.lengths.empty()) output.fill(0);
   kernels::linear_forward(inputs, output, inverses);
   return record(linear_attention_op, {query, key, value}, output,
