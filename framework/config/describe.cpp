@@ -56,10 +56,10 @@ class SpecDescriber final : public Fields {
 
   void on_kind(const Key& key, const Kind& kind) override {
     const std::shared_ptr<void> present = kind.get();
-    FieldDoc& field = add(key, "kind of " + kind.registry);
+    FieldDoc& field = add(key, "kind of " + kind.registry + (kind.optional ? " or null" : ""));
     const std::vector<RegistryEntry> entries = registry_entries(kind.registry);
     for (const RegistryEntry& entry : entries) field.choices.push_back(entry.name);
-    field.value = present ? registry_entry(kind.registry, kind.type()).name : "null";
+    field.value = present ? registry_entry(kind.registry, kind.type()).name : kind.optional ? "null" : "";
     const std::string present_name = field.value, path = field.path;
     auto& open = shared_.open_registries;
     if (std::find(open.begin(), open.end(), kind.registry) != open.end()) return;
@@ -76,6 +76,7 @@ class SpecDescriber final : public Fields {
   void on_inherits(const Key& key, const Section&, const Section& parent,
                    const std::function<void()>&) override {
     FieldDoc& field = add(key, "section");
+    field.is_copy = true;
     const auto found = shared_.sections.find({parent.address, parent.type});
     field.inherits = found == shared_.sections.end() ? path_ : found->second;
   }

@@ -93,7 +93,7 @@ void Tree::add_text(std::string_view text, const std::string& file, Loading& loa
   ConfigNode& root = parsed.root;
   if (root.type == ConfigNode::Type::null && parsed.complete)
     problems_.add(start_of(file), "the file is empty");
-  if (root.type == ConfigNode::Type::scalar || root.type == ConfigNode::Type::list)
+  if (parsed.complete && (root.type == ConfigNode::Type::scalar || root.type == ConfigNode::Type::list))
     problems_.add(root.position, "a config is a section of keys, found " + root.found());
   if (root.type != ConfigNode::Type::map) {
     damaged_ = true;

@@ -64,10 +64,17 @@ class Fields {
   void scalar_or_section(std::string_view key, S& spec, std::string_view doc);
 
   // A spec of a registered kind (config/registry.h): {kind: NAME, keys of that kind}, or NAME alone. Another
-  // kind than the present one starts from the defaults of the new one. A null pointer means unset, and is
-  // written as null.
+  // kind than the present one starts from the defaults of the new one. A null pointer, for lack of a default,
+  // stays null unless a kind is given.
   template <class S>
-  void kind(std::string_view key, std::shared_ptr<S>& spec, std::string_view doc);
+  void kind(std::string_view key, std::shared_ptr<S>& spec, std::string_view doc) {
+    on_kind({key, doc, {}}, kind_of(spec, false));
+  }
+  // The same, where null is a value of its own: unset.
+  template <class S>
+  void optional_kind(std::string_view key, std::shared_ptr<S>& spec, std::string_view doc) {
+    on_kind({key, doc, {}}, kind_of(spec, true));
+  }
 
   // A section that starts as a copy of `parent`, with its own keys on top. `parent` is described before, by
   // section() or inline, by parent.fields(f). Only the keys that this section sets itself are written.
@@ -95,6 +102,7 @@ class Fields {
     std::function<std::type_index()> type;       // of what get() points to
     std::function<void(std::shared_ptr<void>)> set;
     std::function<void(void*, Fields&)> fields;
+    bool optional = false;  // null may be given
   };
 
  protected:
@@ -114,6 +122,8 @@ class Fields {
   static Section section_of(S& spec) {
     return {&spec, typeid(S), [&spec](Fields& f) { spec.fields(f); }};
   }
+  template <class S>
+  static Kind kind_of(std::shared_ptr<S>& spec, bool optional);
 };
 
 template <class E>
@@ -137,16 +147,16 @@ void Fields::scalar_or_section(std::string_view key, S& spec, std::string_view d
 }
 
 template <class S>
-void Fields::kind(std::string_view key, std::shared_ptr<S>& spec, std::string_view doc) {
-  const Kind kind{
-      S::kRegistry, [&spec]() { return std::shared_ptr<void>(spec); },
-      [&spec]() {
-        const S& pointed = *spec;
-        return std::type_index(typeid(pointed));
-      },
-      [&spec](std::shared_ptr<void> made) { spec = std::static_pointer_cast<S>(std::move(made)); },
-      [](void* pointed, Fields& f) { static_cast<S*>(pointed)->fields(f); }};
-  on_kind({key, doc, {}}, kind);
+Fields::Kind Fields::kind_of(std::shared_ptr<S>& spec, bool optional) {
+  return {S::kRegistry,
+          [&spec]() { return std::shared_ptr<void>(spec); },
+          [&spec]() {
+            const S& pointed = *spec;
+            return std::type_index(typeid(pointed));
+          },
+          [&spec](std::shared_ptr<void> made) { spec = std::static_pointer_cast<S>(std::move(made)); },
+          [](void* pointed, Fields& f) { static_cast<S*>(pointed)->fields(f); },
+          optional};
 }
 
 template <class S>

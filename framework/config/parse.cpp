@@ -26,12 +26,14 @@ class Marks {
   std::size_t line_count() const { return lines_.size(); }
   std::size_t line_begin(std::size_t line) const { return lines_[line]; }
 
-  // `first_line` is the line of the whole text where the parsed part began.
+  // The byte in the whole text; `first_line` is the line where the parsed part began.
+  std::size_t byte_of(const YAML::Mark& mark, std::size_t first_line) const {
+    return std::min(lines_[line_of(mark, first_line)] + static_cast<std::size_t>(std::max(mark.column, 0)),
+                    characters_.size() - 1);
+  }
+
   SourcePosition at(const YAML::Mark& mark, std::size_t first_line) const {
-    const std::size_t line =
-        std::min(first_line + static_cast<std::size_t>(std::max(mark.line, 0)), lines_.size() - 1);
-    const std::size_t byte =
-        std::min(lines_[line] + static_cast<std::size_t>(std::max(mark.column, 0)), characters_.size() - 1);
+    const std::size_t line = line_of(mark, first_line), byte = byte_of(mark, first_line);
     if (origin_.one_line) return {origin_.file, origin_.line, origin_.column + characters_[byte]};
     const int shift = line == 0 ? origin_.column : 1;
     return {origin_.file, origin_.line + static_cast<int>(line),
@@ -39,10 +41,29 @@ class Marks {
   }
 
  private:
+  std::size_t line_of(const YAML::Mark& mark, std::size_t first_line) const {
+    return std::min(first_line + static_cast<std::size_t>(std::max(mark.line, 0)), lines_.size() - 1);
+  }
+
   TextOrigin origin_;
   std::vector<int> characters_;  // before each byte
   std::vector<std::size_t> lines_;
 };
+
+// Whether the quoted scalar that begins at `begin` is closed. yaml-cpp takes the end of the file for a
+// closing quote.
+bool is_closed(std::string_view text, std::size_t begin) {
+  const char quote = text[begin];
+  for (std::size_t i = begin + 1; i < text.size(); ++i) {
+    if (text[i] == '\\' && quote == '"') {
+      ++i;
+    } else if (text[i] == quote) {
+      if (quote == '"' || i + 1 == text.size() || text[i + 1] != quote) return true;
+      ++i;
+    }
+  }
+  return false;
+}
 
 // Thrown to leave the parser after the reason has been reported.
 struct Stop {};
@@ -53,8 +74,8 @@ std::string given_twice(const std::string& key, int first_line) {
 
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  TreeBuilder(const Marks& marks, std::size_t first_line, Problems& problems)
-      : marks_(marks), first_line_(first_line), problems_(problems) {}
+  TreeBuilder(std::string_view text, const Marks& marks, std::size_t first_line, Problems& problems)
+      : text_(text), marks_(marks), first_line_(first_line), problems_(problems) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ > 1) refuse(at(mark), "a second document starts here; a config is one document");
@@ -67,6 +88,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     refuse(at(mark), "aliases (*name) are not supported; write the value out, or share it through base:");
+    if (!open_.empty() && open_.back().has_key) open_.back().keep = false;
     complete(node(ConfigNode::Type::null, mark));
   }
   void OnAnchor(const YAML::Mark& mark, const std::string&) override {
@@ -74,11 +96,18 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
                 const std::string& value) override {
-    refuse_tag(mark, tag);
     ConfigNode scalar = node(ConfigNode::Type::scalar, mark);
     scalar.text = value;
     scalar.quoted = tag == "!";
-    complete(std::move(scalar));
+    const std::size_t begin = marks_.byte_of(mark, first_line_);
+    const char first = begin < text_.size() ? text_[begin] : ' ';
+    const bool in_quotes = first == '"' || first == '\'';
+    refuse_tag(mark, scalar.quoted && !in_quotes && first != '|' && first != '>' ? "!name" : tag);
+    if (scalar.quoted && in_quotes && !is_closed(text_, begin)) {
+      refuse(at(mark), "invalid YAML: a quote is not closed");
+      throw Stop{};
+    }
+    complete(std::move(scalar), true);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
                        YAML::EmitterStyle::value) override {
@@ -90,6 +119,20 @@ class TreeBuilder final : public YAML::EventHandler {
     open(ConfigNode::Type::map, mark, tag);
   }
   void OnMapEnd() override { close(); }
+
+  // Forgets a scalar that a syntax error follows: it may have run on too far.
+  void drop_last_scalar() {
+    if (!last_was_scalar_ || open_.empty()) return;
+    ConfigNode& node = open_.back().node;
+    if (node.type == ConfigNode::Type::list && !node.items.empty()) node.items.pop_back();
+    if (node.type == ConfigNode::Type::map && !open_.back().has_key && !node.entries.empty())
+      node.entries.pop_back();
+  }
+
+  // yaml-cpp takes brackets that are never closed for keys, so this is said only of text that it understood.
+  void report_odd_keys() {
+    for (const auto& [position, message] : odd_keys_) refuse(position, message);
+  }
 
   // What was read, also if the parser stopped half way.
   ConfigNode take() {
@@ -122,6 +165,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void open(ConfigNode::Type type, const YAML::Mark& mark, const std::string& tag) {
+    last_was_scalar_ = false;
     refuse_tag(mark, tag);
     if (open_.size() >= kMaxDepth) {
       refuse(at(mark), "nested deeper than " + std::to_string(kMaxDepth) + " levels");
@@ -136,7 +180,8 @@ class TreeBuilder final : public YAML::EventHandler {
     complete(std::move(closed));
   }
 
-  void complete(ConfigNode value) {
+  void complete(ConfigNode value, bool is_scalar = false) {
+    last_was_scalar_ = is_scalar;
     if (open_.empty()) {
       root_ = std::move(value);
       return;
@@ -160,7 +205,7 @@ class TreeBuilder final : public YAML::EventHandler {
     frame.keep = false;
     frame.entry = {key.text, key.position, {}};
     if (key.type != ConfigNode::Type::scalar) {
-      refuse(key.position, "a key must be text, found " + key.found());
+      odd_keys_.emplace_back(key.position, "a key must be text, found " + key.found());
     } else if (key.text == "<<" && !key.quoted) {
       refuse(key.position, "merge keys (<<) are not supported; share values through base:");
     } else {
@@ -170,12 +215,15 @@ class TreeBuilder final : public YAML::EventHandler {
     }
   }
 
+  std::string_view text_;
   const Marks& marks_;
   std::size_t first_line_;
   Problems& problems_;
   std::vector<Frame> open_;
   ConfigNode root_;
+  std::vector<std::pair<SourcePosition, std::string>> odd_keys_;
   int documents_ = 0;
+  bool last_was_scalar_ = false;
 };
 
 // yaml-cpp's words for the commonest slips say little to a person.
@@ -191,7 +239,8 @@ std::string explain(const std::string& message) {
   if (message == END_OF_SEQ_FLOW) return "invalid YAML: '[' without ']', or ',' missing in it";
   if (message == FLOW_END) return "invalid YAML: '}' or ']' without its opening bracket";
   if (message == MAP_VALUE)
-    return "invalid YAML: a second ': ' in one line; put text that contains ': ' in quotes";
+    return "invalid YAML: unexpected ':'; text that contains ': ' needs quotes, or the line before lacks its "
+           "own ':'";
   if (message == EOF_IN_SCALAR) return "invalid YAML: a quote is not closed";
   if (message == UNKNOWN_TOKEN) return "invalid YAML: put text that begins with this character in quotes";
   return "invalid YAML: " + message;
@@ -226,18 +275,20 @@ void append(ConfigNode& root, ConfigNode more, Problems& problems) {
 // Parses from `first_line` on. Returns the line of a syntax error, or the number of lines if there was none.
 std::size_t parse_part(std::string_view text, const Marks& marks, std::size_t first_line, ParsedText& parsed,
                        Problems& problems, bool report_syntax) {
-  TreeBuilder builder(marks, first_line, problems);
+  TreeBuilder builder(text, marks, first_line, problems);
   std::size_t failed = marks.line_count();
   try {
     std::istringstream stream{std::string(text.substr(marks.line_begin(first_line)))};
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {
     }
+    builder.report_odd_keys();
   } catch (const YAML::Exception& error) {
     const SourcePosition position = marks.at(error.mark, first_line);
     if (report_syntax) problems.add(position, explain(error.msg));
     failed = first_line + static_cast<std::size_t>(std::max(error.mark.line, 0));
     parsed.complete = false;
+    builder.drop_last_scalar();
   } catch (const Stop&) {
     parsed.complete = false;
   }

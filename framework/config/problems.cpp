@@ -1,5 +1,7 @@
 #include "config/problems.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
@@ -12,7 +14,11 @@ constexpr std::size_t kKept = 100;
 
 void Problems::add(const SourcePosition& position, const std::string& message) {
   if (!seen_.insert(position.text() + ": " + message).second) return;
-  if (problems_.size() < kKept) problems_.push_back({position, message});
+  if (full()) return;
+  std::string line = message;  // one line, whatever it quotes
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+  problems_.push_back({position, std::move(line)});
 }
 
 bool Problems::full() const { return problems_.size() >= kKept; }
@@ -28,9 +34,10 @@ std::string Problems::text(const std::vector<std::string>& file_order) const {
                    [&key](const Problem& a, const Problem& b) { return key(a) < key(b); });
   std::string text;
   for (const Problem& problem : sorted)
-    text += (text.empty() ? "" : "\n") + problem.position.text() + ": error: " + problem.message;
+    text +=
+        fmt::format("{}{}: error: {}", text.empty() ? "" : "\n", problem.position.text(), problem.message);
   if (seen_.size() > problems_.size())
-    text += "\n… and " + std::to_string(seen_.size() - problems_.size()) + " more";
+    text += fmt::format("\n… and {} more", seen_.size() - problems_.size());
   return text;
 }
 

@@ -13,7 +13,7 @@
 
 namespace attnlab {
 
-SpecReader::SpecReader(Reading& reading, std::string path, Layers layers, std::string kind)
+SpecReader::SpecReader(Reading& reading, std::string path, Overlays layers, std::string kind)
     : reading_(reading), path_(std::move(path)), layers_(std::move(layers)), kind_(std::move(kind)) {
   if (!kind_.empty()) known_.push_back("kind");
 }
@@ -23,19 +23,19 @@ void SpecReader::read(const std::function<void(Fields&)>& fields) {
   report_unknown_keys();
 }
 
-Layers SpecReader::take(const Key& key) {
+Overlays SpecReader::take(const Key& key) {
   known_.emplace_back(key.name);
-  return layers_of_key(layers_, key.name);
+  return overlays_of_key(layers_, key.name);
 }
 
-void SpecReader::refuse(const Layer& layer, const SourcePosition& position, std::string_view key,
+void SpecReader::refuse(const Overlay& layer, const SourcePosition& position, std::string_view key,
                         const std::string& wrong) {
   wrong_.emplace_back(key);
   if (!layer.inherited) reading_.problems.add(position, fmt::format("'{}' {}", path_of(key), wrong));
 }
 
 void SpecReader::on_value(const Key& key, ValueRef value, const Bounds& bounds) {
-  const Layers layers = take(key);
+  const Overlays layers = take(key);
   if (layers.empty()) {
     const std::string wrong = scalar_position_ ? check_value(value, bounds) : "";
     if (!wrong.empty())
@@ -48,7 +48,7 @@ void SpecReader::on_value(const Key& key, ValueRef value, const Bounds& bounds) 
 }
 
 void SpecReader::on_choice(const Key& key, const std::vector<std::string>& names, std::size_t& index) {
-  const Layers layers = take(key);
+  const Overlays layers = take(key);
   if (layers.empty()) return;
   const ConfigNode& node = *layers.back().node;
   const auto found = std::find(names.begin(), names.end(), node.text);
@@ -62,9 +62,9 @@ void SpecReader::on_choice(const Key& key, const std::vector<std::string>& names
              (near.empty() ? "" : ", did you mean '" + near + "'?"));
 }
 
-bool SpecReader::all_sections(const Key& key, const Layers& layers, const char* wanted) {
+bool SpecReader::all_sections(const Key& key, const Overlays& layers, const char* wanted) {
   bool good = true;
-  for (const Layer& layer : layers) {
+  for (const Overlay& layer : layers) {
     if (layer.node->type == ConfigNode::Type::map || layer.node->type == ConfigNode::Type::null) continue;
     refuse(layer, layer.node->position, key.name,
            std::string("must be ") + wanted + ", found " + layer.node->found());
@@ -73,20 +73,20 @@ bool SpecReader::all_sections(const Key& key, const Layers& layers, const char* 
   return good;
 }
 
-void SpecReader::read_section(const Key& key, const Section& section, const Layers& layers) {
+void SpecReader::read_section(const Key& key, const Section& section, const Overlays& layers) {
   reading_.sections[{section.address, section.type}] = layers;
   SpecReader(reading_, path_of(key.name), layers).read(section.fields);
 }
 
 void SpecReader::on_section(const Key& key, const Section& section) {
-  const Layers layers = take(key);
+  const Overlays layers = take(key);
   all_sections(key, layers, "a section");
   read_section(key, section, layers);
 }
 
 void SpecReader::on_scalar_or_section(const Key& key, const Section& section, Scalar scalar,
                                       const std::function<void(const Scalar&)>& set_all) {
-  const Layers layers = from_last_value(take(key));
+  const Overlays layers = from_last_value(take(key));
   reading_.sections[{section.address, section.type}] = layers;
   SpecReader reader(reading_, path_of(key.name), layers);
   if (!layers.empty() && layers[0].node->type != ConfigNode::Type::map &&
@@ -101,7 +101,7 @@ void SpecReader::on_scalar_or_section(const Key& key, const Section& section, Sc
     } else {
       try {
         set_all(scalar);
-        reader.check_defaults_at(node.position);
+        if (!layers[0].inherited) reader.check_defaults_at(node.position);
       } catch (const std::exception& error) {
         refuse(layers[0], node.position, key.name, error.what());
       }
@@ -111,55 +111,66 @@ void SpecReader::on_scalar_or_section(const Key& key, const Section& section, Sc
 }
 
 void SpecReader::on_kind(const Key& key, const Kind& kind) {
-  const Layers layers = take(key);
-  std::shared_ptr<void> present = kind.get();
-  const std::string present_name = present ? registry_entry(kind.registry, kind.type()).name : "";
-  // What is read must not show in other specs that were copied from the same defaults.
-  if (present) kind.set(registry_entry(kind.registry, kind.type()).copy(present.get()));
-  const KindLayers resolved = resolve_kind(layers, present_name);
-  for (const Layer& layer : resolved.layers) {
-    const ConfigNode::Entry* name = layer.node->find("kind");
-    if (layer.node->type == ConfigNode::Type::list)
-      refuse(layer, layer.node->position, key.name,
-             "must be a kind of " + kind.registry + " or a section, found a list");
-    if (name && name->value.type != ConfigNode::Type::scalar)
-      refuse(layer, name->value.position, std::string(key.name) + ".kind",
-             "must be a name, found " + name->value.found());
+  const Overlays layers = take(key);
+  const std::shared_ptr<void> present = kind.get();
+  std::string present_name;
+  if (present) {
+    const RegistryEntry entry = registry_entry(kind.registry, kind.type());
+    present_name = entry.name;
+    kind.set(
+        entry.copy(present.get()));  // what is read must not show in specs that were copied from the same one
   }
+  const KindOverlays resolved = resolve_kind(layers, present_name, kind.optional);
+  check_kind_layers(key, kind, resolved.layers);
   try {
-    if (resolved.changed) kind.set(registry_entry(kind.registry, resolved.name).make());
+    if (resolved.changed && resolved.named_by.node)
+      kind.set(registry_entry(kind.registry, resolved.name).make());
+    else if (resolved.changed)
+      kind.set(nullptr);
   } catch (const ConfigError& error) {
     return refuse(resolved.named_by, resolved.named_by.node->position, key.name,
-                  std::string("has an ") + error.what());
+                  fmt::format("has an {}", error.what()));
   }
   if (const std::shared_ptr<void> spec = kind.get())
     SpecReader(reading_, path_of(key.name), resolved.layers, resolved.name).read([&](Fields& f) {
       kind.fields(spec.get(), f);
     });
-  else if (!layers.empty() && layers.back().node->type != ConfigNode::Type::null)
-    refuse(layers.back(), layers.back().key, key.name,
-           "needs a kind of " + kind.registry + ", as 'kind: NAME'");
+  else if (!resolved.layers.empty() && resolved.layers.back().node->type != ConfigNode::Type::null)
+    refuse(resolved.layers.back(), resolved.layers.back().key, key.name,
+           fmt::format("needs a kind of {}, as 'kind: NAME'", kind.registry));
+}
+
+void SpecReader::check_kind_layers(const Key& key, const Kind& kind, const Overlays& layers) {
+  for (const Overlay& layer : layers) {
+    const ConfigNode::Entry* name = layer.node->find("kind");
+    if (layer.node->type == ConfigNode::Type::list)
+      refuse(layer, layer.node->position, key.name,
+             fmt::format("must be a kind of {} or a section, found a list", kind.registry));
+    if (name && name->value.type != ConfigNode::Type::scalar)
+      refuse(layer, name->value.position, std::string(key.name) + ".kind",
+             fmt::format("must be a name, found {}", name->value.found()));
+  }
 }
 
 void SpecReader::on_inherits(const Key& key, const Section& section, const Section& parent,
                              const std::function<void()>& copy) {
-  const Layers own = take(key);
+  const Overlays own = take(key);
   all_sections(key, own, "a section");
   copy();
   // The parent was read before as a section, or its keys stand in this very section. They are read once more
   // below the own ones, so that an inheriting section inside this one sees what was set for its counterpart
   // in the parent.
   const auto read = reading_.sections.find({parent.address, parent.type});
-  Layers layers = inherited(read == reading_.sections.end() ? layers_ : read->second);
+  Overlays layers = inherited(read == reading_.sections.end() ? layers_ : read->second);
   layers.insert(layers.end(), own.begin(), own.end());
   read_section(key, section, layers);
 }
 
 void SpecReader::on_failed_check(std::string_view key, std::string_view message) {
   if (reading_.damaged || std::find(wrong_.begin(), wrong_.end(), key) != wrong_.end()) return;
-  Layers at;
+  Overlays at;
   for (std::string_view part = key;;) {
-    at = layers_of_path(layers_, part);
+    at = overlays_of_path(layers_, part);
     const std::size_t dot = part.rfind('.');
     if (!at.empty() || dot == std::string_view::npos) break;
     part = part.substr(0, dot);
@@ -171,7 +182,7 @@ void SpecReader::on_failed_check(std::string_view key, std::string_view message)
 }
 
 void SpecReader::report_unknown_keys() {
-  for (const Layer& layer : layers_) {
+  for (const Overlay& layer : layers_) {
     if (layer.inherited) continue;
     for (const ConfigNode::Entry& entry : layer.node->entries)
       if (std::find(known_.begin(), known_.end(), entry.key) == known_.end())

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "config/fields.h"
-#include "config/layers.h"
+#include "config/overlays.h"
 #include "config/problems.h"
 
 namespace attnlab {
@@ -27,12 +27,12 @@ struct Reading {
   SourcePosition start;  // for rules about keys that nobody gave
   bool damaged = false;  // text was lost: rules across fields would complain about what they cannot see
   std::vector<UnknownKey> unknown;
-  std::map<std::pair<const void*, std::type_index>, Layers> sections;  // by address of their specs
+  std::map<std::pair<const void*, std::type_index>, Overlays> sections;  // by address of their specs
 };
 
 class SpecReader final : public Fields {
  public:
-  SpecReader(Reading& reading, std::string path, Layers layers, std::string kind = {});
+  SpecReader(Reading& reading, std::string path, Overlays layers, std::string kind = {});
   // Runs `fields` on this reader, then reports the keys that it did not ask for.
   void read(const std::function<void(Fields&)>& fields);
   // Values that came from one scalar for the whole section are checked as if each had been given there.
@@ -53,16 +53,17 @@ class SpecReader final : public Fields {
   std::string path_of(std::string_view key) const {
     return path_.empty() ? std::string(key) : path_ + "." + std::string(key);
   }
-  Layers take(const Key& key);
-  void refuse(const Layer& layer, const SourcePosition& position, std::string_view key,
+  Overlays take(const Key& key);
+  void refuse(const Overlay& layer, const SourcePosition& position, std::string_view key,
               const std::string& wrong);
-  void read_section(const Key& key, const Section& section, const Layers& layers);
-  bool all_sections(const Key& key, const Layers& layers, const char* wanted);
+  void check_kind_layers(const Key& key, const Kind& kind, const Overlays& layers);
+  void read_section(const Key& key, const Section& section, const Overlays& layers);
+  bool all_sections(const Key& key, const Overlays& layers, const char* wanted);
   void report_unknown_keys();
 
   Reading& reading_;
   std::string path_;
-  Layers layers_;
+  Overlays layers_;
   std::string kind_;
   std::vector<std::string> known_, wrong_;
   std::optional<SourcePosition> scalar_position_;

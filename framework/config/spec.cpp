@@ -45,8 +45,8 @@ std::string unknown_key_message(const UnknownKey& unknown, const std::vector<Fie
   return message;
 }
 
-Layers layers_of(const Tree& tree) {
-  Layers layers;
+Overlays layers_of(const Tree& tree) {
+  Overlays layers;
   for (const ConfigNode& node : tree.layers()) layers.push_back({&node, node.position});
   return layers;
 }
@@ -87,7 +87,7 @@ void read_fields(const Tree& tree, const DescribeSpec& fields) {
 }
 
 std::string write_fields(const DescribeSpec& fields, const Tree* tree) {
-  return emit_yaml(SpecWriter(false, tree ? layers_of(*tree) : Layers{}).write(fields));
+  return emit_yaml(SpecWriter(false, tree ? layers_of(*tree) : Overlays{}).write(fields));
 }
 
 std::vector<SpecDifference> diff_fields(const DescribeSpec& a, const DescribeSpec& b) {

@@ -20,7 +20,8 @@ struct FieldDoc {
   std::vector<std::string> choices;
   std::string unit;
   std::string doc;
-  std::string inherits;  // the section whose keys and values this one starts from
+  bool is_copy = false;  // a section with the keys and values of another one,
+  std::string inherits;  // which has this path, "" at the top
 };
 
 // One key that differs; the sides are YAML, empty where the key does not exist.

@@ -48,8 +48,7 @@ std::string refusal(std::string_view text, std::size_t i, std::size_t line_begin
   if (byte == 0) return "NUL byte";
   if (byte == '\r' && (i + 1 == text.size() || text[i + 1] != '\n'))
     return "carriage return without a line feed";
-  if ((byte < 0x20 && byte != '\n' && byte != '\r') || byte == 0x7F)
-    return fmt::format("control character 0x{:02X}", byte);
+  if (byte < 0x20 && byte != '\n' && byte != '\r') return fmt::format("control character 0x{:02X}", byte);
   if (character_length(text, i) == 0)
     return fmt::format("invalid UTF-8: byte 0x{:02X} at offset {}", byte, i);
   return {};
@@ -82,7 +81,7 @@ CheckedText check_text(std::string_view text, const TextOrigin& origin, Problems
     if (!wrong.empty()) {
       checked.clean = false;
       checked.text[i] = static_cast<unsigned char>(text[i]) < 0x80 ? ' ' : '?';
-      if (!enough) problems.add(origin.at(text, i), wrong);
+      if (!enough) problems.add(origin.at(checked.text, i), wrong);
       ++reported;
     }
     if (text[i] == '\n') line_begin = i + 1;

@@ -80,16 +80,17 @@ template <class T>
 std::string read_into(const ConfigNode& node, std::vector<T>& out, const Bounds& bounds,
                       const ConfigNode*& at) {
   at = &node;
-  std::vector<T> values;
-  const bool list = node.type == ConfigNode::Type::list;
-  if (!list && node.type != ConfigNode::Type::scalar) return "must be a list, found " + node.found();
-  for (const ConfigNode& item : list ? node.items : std::vector<ConfigNode>{node}) {
-    T value{};
-    std::string wrong = read_into(item, value, bounds, at);
-    if (!list) at = &node;
-    if (!wrong.empty()) return (list ? "item " + std::to_string(values.size() + 1) + " " : "") + wrong;
-    values.push_back(std::move(value));
+  std::vector<T> values(1);
+  if (node.type == ConfigNode::Type::scalar) {
+    std::string wrong = read_into(node, values[0], bounds, at);
+    if (wrong.empty()) out = std::move(values);
+    return wrong;
   }
+  if (node.type != ConfigNode::Type::list) return "must be a list, found " + node.found();
+  values.resize(node.items.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (const std::string wrong = read_into(node.items[i], values[i], bounds, at); !wrong.empty())
+      return fmt::format("item {} {}", i + 1, wrong);
   out = std::move(values);
   return {};
 }

@@ -16,9 +16,9 @@ ConfigNode text_node(const std::string& text) {
   return node;
 }
 
-bool has_scalar(const Layers& layers) {
+bool has_scalar(const Overlays& layers) {
   return std::any_of(layers.begin(), layers.end(),
-                     [](const Layer& layer) { return layer.node->type == ConfigNode::Type::scalar; });
+                     [](const Overlay& layer) { return layer.node->type == ConfigNode::Type::scalar; });
 }
 
 bool is_map(const ConfigNode& node) { return node.type == ConfigNode::Type::map; }
@@ -29,12 +29,12 @@ bool same_kind(const ConfigNode& a, const ConfigNode& b) {
 }
 
 // What of `own` must be said on top of `parent`: what differs, and what was given explicitly.
-ConfigNode on_top_of(const ConfigNode& parent, const ConfigNode& own, const Layers& given) {
+ConfigNode on_top_of(const ConfigNode& parent, const ConfigNode& own, const Overlays& given) {
   ConfigNode result = own;
   result.entries.clear();
   for (const ConfigNode::Entry& entry : own.entries) {
     const ConfigNode::Entry* match = parent.find(entry.key);
-    const Layers given_here = layers_of_key(given, entry.key);
+    const Overlays given_here = overlays_of_key(given, entry.key);
     const bool name_given = own.kind_section && entry.key == "kind" && has_scalar(given);
     // One scalar for a whole section gave all of its keys; for a kind it gave the name only.
     const bool all_given = has_scalar(given_here) && !entry.value.kind_section;
@@ -51,7 +51,7 @@ ConfigNode on_top_of(const ConfigNode& parent, const ConfigNode& own, const Laye
 
 }  // namespace
 
-SpecWriter::SpecWriter(bool full, Layers given) : full_(full), given_(std::move(given)) {
+SpecWriter::SpecWriter(bool full, Overlays given) : full_(full), given_(std::move(given)) {
   map_.type = ConfigNode::Type::map;
 }
 
@@ -71,7 +71,7 @@ void SpecWriter::on_choice(const Key& key, const std::vector<std::string>& names
 }
 
 void SpecWriter::on_section(const Key& key, const Section& section) {
-  add(key, SpecWriter(full_, layers_of_key(given_, key.name)).write(section.fields));
+  add(key, SpecWriter(full_, overlays_of_key(given_, key.name)).write(section.fields));
 }
 
 void SpecWriter::on_scalar_or_section(const Key& key, const Section& section, Scalar,
@@ -82,7 +82,7 @@ void SpecWriter::on_scalar_or_section(const Key& key, const Section& section, Sc
 void SpecWriter::on_kind(const Key& key, const Kind& kind) {
   const std::shared_ptr<void> spec = kind.get();
   if (!spec) return add(key, ConfigNode{});
-  SpecWriter writer(full_, layers_of_key(given_, key.name));
+  SpecWriter writer(full_, overlays_of_key(given_, key.name));
   writer.add({"kind", {}, {}}, text_node(registry_entry(kind.registry, kind.type()).name));
   ConfigNode node = writer.write([&](Fields& f) { kind.fields(spec.get(), f); });
   node.kind_section = true;
@@ -93,7 +93,7 @@ void SpecWriter::on_inherits(const Key& key, const Section& section, const Secti
                              const std::function<void()>&) {
   const ConfigNode own = SpecWriter(true).write(section.fields);
   if (full_) return add(key, own);
-  add(key, on_top_of(SpecWriter(true).write(parent.fields), own, layers_of_key(given_, key.name)));
+  add(key, on_top_of(SpecWriter(true).write(parent.fields), own, overlays_of_key(given_, key.name)));
 }
 
 }  // namespace attnlab

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/fields.h"
-#include "config/layers.h"
+#include "config/overlays.h"
 
 namespace attnlab {
 
@@ -10,7 +10,7 @@ class SpecWriter final : public Fields {
  public:
   // `full` writes inheriting sections with all their keys. Otherwise they hold what differs from their
   // parent, and the keys that `given`, the layers of this section, sets explicitly.
-  explicit SpecWriter(bool full, Layers given = {});
+  explicit SpecWriter(bool full, Overlays given = {});
   ConfigNode write(const std::function<void(Fields&)>& fields);
 
  protected:
@@ -28,7 +28,7 @@ class SpecWriter final : public Fields {
   void add(const Key& key, ConfigNode node);
 
   bool full_;
-  Layers given_;
+  Overlays given_;
   ConfigNode map_;
 };
 

@@ -11,30 +11,30 @@
 
 namespace attnlab {
 
-struct Layer {
+struct Overlay {
   const ConfigNode* node;
   SourcePosition key;      // where the key of this section was written
   bool inherited = false;  // set for the section that this one starts from; its problems are reported there
 };
-using Layers = std::vector<Layer>;
+using Overlays = std::vector<Overlay>;
 
 // The layers of a key: one for each layer that has it.
-Layers layers_of_key(const Layers& layers, std::string_view key);
+Overlays overlays_of_key(const Overlays& layers, std::string_view key);
 // The same for a dotted path.
-Layers layers_of_path(const Layers& layers, std::string_view path);
+Overlays overlays_of_path(const Overlays& layers, std::string_view path);
 // As seen by a section that starts from the one with these layers.
-Layers inherited(Layers layers);
+Overlays inherited(Overlays layers);
 // The layers on from the last one that is no section: what it says replaces everything below.
-Layers from_last_value(const Layers& layers);
+Overlays from_last_value(const Overlays& layers);
 
-struct KindLayers {
+struct KindOverlays {
   std::string name;      // of the kind that holds in the end
-  Layers layers;         // those that speak of it
-  Layer named_by{};      // no node: nothing named a kind
+  Overlays layers;       // those that speak of it
+  Overlay named_by{};    // no node: nothing named a kind
   bool changed = false;  // it is another kind than the one at the start
 };
 // Which kind these layers ask for, given the present one ("" for none). A layer names a kind as a scalar or
-// under `kind:`.
-KindLayers resolve_kind(const Layers& layers, const std::string& present);
+// under `kind:`; where the kind is optional, null takes back what the layers below say.
+KindOverlays resolve_kind(const Overlays& layers, const std::string& present, bool optional);
 
 }  // namespace attnlab
