@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Writes framework/data/unicode_tables.cpp from Python's own Unicode tables.
+"""Writes framework/data/unicode_tables.cpp from Unicode tables in Python.
 
 Usage: tools/unicode_tables.py > framework/data/unicode_tables.cpp
+Needs: pip install unicodedata2, for the classes; it is newer than Python's own table, from which lower case comes.
 Classes are lists of inclusive ranges; lower case is a list of (first, last, step, difference).
 """
 import sys
 import unicodedata
+
+import unicodedata2
 
 ALL = [chr(c) for c in range(sys.maxunicode + 1) if not 0xD800 <= c < 0xE000]
 
@@ -62,13 +65,14 @@ def array(kind, name, rows):
 
 
 def main():
-    category = lambda letter: lambda c: unicodedata.category(c)[0] == letter
+    category = lambda letter: lambda c: unicodedata2.category(c)[0] == letter
     longer = [c for c in ALL if len(c.lower()) > 1]
     assert longer == ["\u0130"], longer  # handled by name in unicode.cpp
-    print("// Written by tools/unicode_tables.py from Unicode " + unicodedata.unidata_version + "; do not edit.")
+    print("// Written by tools/unicode_tables.py from Unicode " + unicodedata2.unidata_version +
+          " (classes) and " + unicodedata.unidata_version + " (lower case); do not edit.")
     print("// clang-format off")
     print('#include "data/unicode_tables.h"\n\nnamespace attnlab::unicode_tables {\n')
-    print(f'const char* const kVersion = "{unicodedata.unidata_version}";\n')
+    print(f'const char* const kVersion = "{unicodedata2.unidata_version}";\n')
     print("namespace {")
     for name, wanted in [("kPunctuation", category("P")), ("kSymbol", category("S")), ("kNumber", category("N")),
                          ("kCased", counts_before_sigma), ("kIgnorable", ignorable)]:

@@ -7,7 +7,7 @@
 
 namespace attnlab {
 
-const char* unicode_version();
+const char* unicode_version();  // of the classes
 
 bool is_punctuation(char32_t code_point);  // \p{P}
 bool is_symbol(char32_t code_point);       // \p{S}

@@ -8,6 +8,7 @@ import random
 import sys
 
 import numpy
+import regex
 import sacrebleu
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.significance import PairedTest
@@ -125,6 +126,16 @@ def bootstrap_case():
     return dict(references=references, baseline=baseline, system=system, draws=draws.tolist(), **result)
 
 
-json.dump(dict(sacrebleu=sacrebleu.__version__, scores=list(score_cases()), tokens=list(token_cases()), bootstrap=bootstrap_case()),
+def unicode_sums():
+    """Over all code points: how many are in each class, and a sum of places and lower-case values."""
+    points = [c for c in range(sys.maxunicode + 1) if not 0xD800 <= c < 0xE000]
+    result = {name: sum(bool(regex.match(p, chr(c))) for c in points)
+              for name, p in [("punctuation", r"\p{P}"), ("symbol", r"\p{S}"), ("number", r"\p{N}")]}
+    result["space"] = sum(chr(c).isspace() for c in points)
+    result["lower"] = sum((c % 1009) * sum(map(ord, chr(c).lower())) for c in points)
+    return result
+
+
+json.dump(dict(unicode=unicode_sums(), sacrebleu=sacrebleu.__version__, scores=list(score_cases()), tokens=list(token_cases()), bootstrap=bootstrap_case()),
           sys.stdout, ensure_ascii=True, separators=(",", ":"), indent=None)
 print()
