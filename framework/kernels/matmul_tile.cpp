@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "kernels/cpu.h"
 #include "kernels/matmul_scratch.h"
@@ -118,36 +119,31 @@ template <class T, int Bytes, int Rows, int Vectors>
     }
 }
 
-// Exchanges rows and columns of a square of vectors: step s swaps the blocks of s x s off the diagonal.
-template <class T, int Bytes>
-[[gnu::always_inline]] inline void transpose_square(T (&square)[Bytes / sizeof(T)][Bytes / sizeof(T)]) {
-  typedef T Vector __attribute__((vector_size(Bytes)));
-  using Lane = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
-  typedef Lane Lanes __attribute__((vector_size(Bytes)));
-  constexpr int kLanes = Bytes / static_cast<int>(sizeof(T));
-  Vector* rows = reinterpret_cast<Vector*>(&square[0][0]);
-#pragma GCC unroll 4
-  for (int step = 1; step < kLanes; step *= 2) {
-    Lanes low, high;
+// Swaps the blocks off the diagonal of two rows, in blocks of Step lanes.
+template <int Step, class Vector, int... Lane>
+[[gnu::always_inline]] inline void exchange(Vector& first, Vector& second,
+                                            std::integer_sequence<int, Lane...>) {
+  constexpr int kLanes = sizeof...(Lane);
+  const Vector low = __builtin_shufflevector(first, second, (Lane & Step ? kLanes + Lane - Step : Lane)...);
+  second = __builtin_shufflevector(first, second, (Lane & Step ? kLanes + Lane : Lane + Step)...);
+  first = low;
+}
+
+// Exchanges the rows and columns of a square of vectors, in steps of growing blocks.
+template <int Step, int Lanes, class Vector>
+[[gnu::always_inline]] inline void transpose_square(Vector (&rows)[Lanes]) {
 #pragma GCC unroll 16
-    for (int j = 0; j < kLanes; ++j) {
-      low[j] = j & step ? kLanes + j - step : j;
-      high[j] = j & step ? kLanes + j : j + step;
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < kLanes; ++i) {
-      if (i & step) continue;
-      const Vector first = rows[i], second = rows[i + step];
-      rows[i] = __builtin_shuffle(first, second, low);
-      rows[i + step] = __builtin_shuffle(first, second, high);
-    }
-  }
+  for (int i = 0; i < Lanes; ++i)
+    if (!(i & Step)) exchange<Step>(rows[i], rows[i + Step], std::make_integer_sequence<int, Lanes>());
+  if constexpr (2 * Step < Lanes) transpose_square<2 * Step>(rows);
 }
 
 // Copies Width columns of b, zeros beyond the last, to rows of a panel. A transposed b goes by squares of
 // vectors.
 template <class T, int Bytes, int Width>
 [[gnu::always_inline]] inline void pack(const Operands<T>& p, Index column) {
+  typedef T Aligned __attribute__((vector_size(Bytes)));
+  typedef T Vector __attribute__((vector_size(Bytes), aligned(sizeof(T)), may_alias));
   constexpr Index kLanes = Bytes / static_cast<Index>(sizeof(T));
   const Index columns = std::min<Index>(Width, p.columns - column);
   const T* b = p.b + column * p.b_column;
@@ -155,15 +151,12 @@ template <class T, int Bytes, int Width>
   if (p.b_step == 1)
     for (; k + kLanes <= p.depth; k += kLanes)
       for (Index j = 0; j < Width; j += kLanes) {
-        alignas(64) T square[kLanes][kLanes];
-        for (Index i = 0; i < kLanes; ++i) {
-          const bool inside = j + i < columns;
-          const T* line = b + (inside ? j + i : 0) * p.b_column + k;
-          for (Index l = 0; l < kLanes; ++l) square[i][l] = inside ? line[l] : T{};
-        }
-        transpose_square<T, Bytes>(square);
+        Aligned square[kLanes] = {};
+        for (Index i = 0; i < std::min(kLanes, columns - j); ++i)
+          square[i] = *reinterpret_cast<const Vector*>(b + (j + i) * p.b_column + k);
+        transpose_square<1>(square);
         for (Index i = 0; i < kLanes; ++i)
-          for (Index l = 0; l < kLanes; ++l) p.panel[(k + i) * Width + j + l] = square[i][l];
+          *reinterpret_cast<Vector*>(p.panel + (k + i) * Width + j) = square[i];
       }
   for (; k < p.depth; ++k) {
     T* out = p.panel + k * Width;
