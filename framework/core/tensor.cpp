@@ -71,6 +71,10 @@ Tensor Tensor::over(std::shared_ptr<std::byte> owner, void* data, const Shape& s
   return result;
 }
 
+void Tensor::wrong_type(DType read_as) const {
+  throw ShapeError(join_text("tensor of ", to_string(type_), " read as ", to_string(read_as)));
+}
+
 Tensor Tensor::reshaped(const Shape& shape) const {
   check(shape.count() == count(), "reshape of ", shape_, " to ", shape, ": ", count(), " and ", shape.count(),
         " elements");

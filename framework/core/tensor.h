@@ -35,7 +35,8 @@ class Tensor {
   void* raw() const { return data_; }
   template <class T>
   T* data() const {  // unchecked but for the type
-    check(dtype_of<T> == type_, "tensor of ", to_string(type_), " read as ", to_string(dtype_of<T>));
+    if (dtype_of<T> != type_) [[unlikely]]
+      wrong_type(dtype_of<T>);
     return static_cast<T*>(data_);
   }
   template <class T>
@@ -54,6 +55,7 @@ class Tensor {
   void copy_from(const Tensor& other) const;  // same shape; converts the type
 
  private:
+  [[noreturn]] void wrong_type(DType read_as) const;
   std::shared_ptr<std::byte> owner_;
   void* data_ = nullptr;
   Shape shape_;

@@ -139,23 +139,24 @@ void add_to(const T* x, Index columns, float* sums) {
   each_vector(columns, [=](Index j, auto read, auto write) { write(sums + j, read(sums + j, 0) + read(x + j, 0)); });
 }
 
+// 128 columns take 16 Philox blocks; column j of them takes half j % 2 of word j / 32 of block j % 32 / 2, whatever the
+// length of vectors.
 inline void dropout_factors(const DropoutRow& row, Index columns, float* factors) {
-  const Index blocks = (columns + 7) / 8;
-  for (Index first = 0; first < blocks; first += kRowLanes) {
-    WideWords index;
-    for (Index i = 0; i < kRowLanes; ++i)
-      index[i] = row.row * static_cast<std::uint64_t>(blocks) + static_cast<std::uint64_t>(first + i);
-    Words c[4] = {__builtin_convertvector(index, Words), __builtin_convertvector(index >> 32, Words)};
-    draw_block(row.key, row.step, c);
-    std::uint32_t words[kRowLanes * 4];  // block by block, as Random::block gives them
-    for (Index i = 0; i < kRowLanes; ++i)
-      for (Index w = 0; w < 4; ++w) words[i * 4 + w] = c[w][i];
-    const Index count = std::min<Index>(kRowLanes * 8, columns - first * 8);
-    float* out = factors + first * 8;
-    for (Index j = 0; j < count; ++j) {
-      const std::uint32_t lane = words[j / 2] >> (16 * (j % 2)) & 0xffffU;
-      out[j] = lane < row.threshold ? 0.0F : row.scale;
+  typedef std::uint16_t Half __attribute__((may_alias));
+  constexpr Index kBlocks = 16, kColumns = 128;
+  const auto blocks = static_cast<std::uint64_t>((columns + kColumns - 1) / kColumns * kBlocks);
+  for (Index first = 0; first < columns; first += kColumns) {
+    std::uint32_t words[4 * kBlocks];
+    for (Index b = 0; b < kBlocks; b += kRowLanes) {
+      WideWords index = WideWords{} + row.row * blocks + static_cast<std::uint64_t>(first / kColumns * kBlocks + b);
+      for (Index i = 0; i < kRowLanes; ++i) index[i] += static_cast<std::uint64_t>(i);
+      Words c[4] = {__builtin_convertvector(index, Words), __builtin_convertvector(index >> 32, Words)};
+      draw_block(row.key, row.step, c);
+      for (Index w = 0; w < 4; ++w) at(words + w * kBlocks + b) = c[w];
     }
+    const auto* halves = reinterpret_cast<const Half*>(words);
+    const Index count = std::min(kColumns, columns - first);
+    for (Index j = 0; j < count; ++j) factors[first + j] = halves[j] < row.threshold ? 0.0F : row.scale;
   }
 }
 
