@@ -1,6 +1,7 @@
 // The loops over rows for avx2. Headers come first, so that none of their functions is compiled for it.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
