@@ -15,7 +15,7 @@ struct Preset {
   const char *name, *pattern;
 };
 constexpr std::array<Preset, 3> kPresets{
-    {{"all", "*"}, {"layernorm_only", "*norm*"}, {"head_only", "output.*"}}};
+    {{"all", "*"}, {"layernorm_only", "*norm*"}, {"head_only", "output*"}}};
 
 bool matches_any(const std::vector<std::string>& patterns, const std::string& name) {
   return std::any_of(patterns.begin(), patterns.end(),

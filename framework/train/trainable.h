@@ -1,7 +1,7 @@
 // Which parameters train: glob patterns over parameter names, and presets that stand for patterns.
 //   all             *
 //   layernorm_only  *norm*    gains and biases of every layer norm
-//   head_only       output.*  the output projection
+//   head_only       output*   the output projection, where it is not tied to an embedding
 #pragma once
 
 #include <functional>

@@ -1,0 +1,41 @@
+// The checkpoints of a run: DIR/checkpoints/step-N, with the links `last` and `best`; old ones are removed.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "train/checkpoint.h"
+
+namespace attnlab {
+
+struct Retention {
+  Index keep_last = 1;  // the latest so many
+  Index keep_best = 1;  // and so many with the best scores
+  bool higher_is_better = false;
+};
+
+class CheckpointStore {
+ public:
+  // Makes the folder if need be, removes what a killed run left half written, and repairs `last`. Only the
+  // run that holds the folder's lock may have a store. Throws IoError.
+  CheckpointStore(std::filesystem::path folder, const Retention& retention);
+
+  // Writes step-N, moves the links, then removes what retention does not keep. Throws IoError; everything
+  // that was there before is then still there.
+  std::filesystem::path save(const ParameterSet& parameters, const Optimizer* optimizer,
+                             const TrainingState& state, std::optional<double> score = {});
+
+ private:
+  void point_and_prune();
+  std::filesystem::path folder_;
+  Retention retention_;
+};
+
+// The checkpoints in DIR/checkpoints by rising step. Empty if there is no such folder.
+std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& folder);
+// The latest, or the one that `best` points to; nothing if there is none.
+std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path& folder);
+std::optional<std::filesystem::path> best_checkpoint(const std::filesystem::path& folder);
+
+}  // namespace attnlab

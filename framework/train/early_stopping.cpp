@@ -1,0 +1,49 @@
+#include "train/early_stopping.h"
+
+#include <cmath>
+
+#include "config/error.h"
+#include "config/fields.h"
+
+namespace attnlab {
+
+void EarlyStoppingSpec::fields(Fields& f) {
+  f("metric", metric,
+    "the metric that chooses the best checkpoint and stops the run, such as valid_nll or valid_bleu");
+  f("higher_is_better", higher_is_better, "unset: yes for bleu, chrf, accuracy and match, no for the rest");
+  f("patience", patience, at_least(0), "stop after so many validations without a gain; 0: never",
+    "validations");
+  f("minimum_gain", minimum_gain, at_least(0), "a smaller gain counts as none");
+}
+
+bool EarlyStoppingSpec::higher() const {
+  if (higher_is_better) return *higher_is_better;
+  for (const char* name : {"bleu", "chrf", "accuracy", "match"})
+    if (metric.find(name) != std::string::npos) return true;
+  return false;
+}
+
+bool note_score(const EarlyStoppingSpec& spec, double score, Index step, BestSoFar& best) {
+  const double gain = !best.score ? 0 : spec.higher() ? score - *best.score : *best.score - score;
+  const bool better = !std::isnan(score) && (!best.score || gain > spec.minimum_gain);
+  if (better) {
+    best = {score, step, 0};
+  } else {
+    ++best.validations_without_gain;
+  }
+  return better;
+}
+
+bool should_stop(const EarlyStoppingSpec& spec, const BestSoFar& best) {
+  return spec.patience > 0 && best.validations_without_gain >= spec.patience;
+}
+
+double score_of(const EarlyStoppingSpec& spec, const Record& metrics) {
+  if (metrics.find(spec.metric) != nullptr) return metrics.number(spec.metric);
+  std::string names;
+  for (const auto& field : metrics.fields()) names += (names.empty() ? "" : ", ") + field.first;
+  throw ConfigError("error: train.early_stopping.metric: no metric '" + spec.metric +
+                    "'; there are: " + names);
+}
+
+}  // namespace attnlab

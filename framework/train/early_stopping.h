@@ -1,0 +1,38 @@
+// Which validation was the best so far, and when to stop because none gets better.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/dtype.h"
+#include "train/record.h"
+
+namespace attnlab {
+
+class Fields;
+
+struct EarlyStoppingSpec {
+  std::string metric = "valid_nll";      // a column of metrics.csv; also chooses the best checkpoints
+  std::optional<bool> higher_is_better;  // unset: for scores such as BLEU, chrF and accuracy
+  std::int64_t patience = 0;             // validations without gain before stopping; 0: never
+  double minimum_gain = 0;
+  void fields(Fields& f);
+  bool higher() const;  // whether more is better
+};
+
+// What a checkpoint keeps.
+struct BestSoFar {
+  std::optional<double> score;
+  Index step = 0;
+  Index validations_without_gain = 0;
+  bool operator==(const BestSoFar&) const = default;
+};
+
+// Takes the score of one validation into account; true if it is the best so far. NaN never is.
+bool note_score(const EarlyStoppingSpec& spec, double score, Index step, BestSoFar& best);
+// Whether patience has run out.
+bool should_stop(const EarlyStoppingSpec& spec, const BestSoFar& best);
+// The metric's value in a line of metrics. Throws ConfigError with the names that there are.
+double score_of(const EarlyStoppingSpec& spec, const Record& metrics);
+
+}  // namespace attnlab
