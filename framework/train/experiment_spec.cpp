@@ -2,19 +2,6 @@
 
 namespace attnlab {
 
-void EarlyStoppingSpec::fields(Fields& f) {
-  f("metric", metric, "logged quantity that decides what is best: valid_nll, valid_bleu, …");
-  f("higher_is_better", higher_is_better, "whether more of it is better");
-  f("patience", patience, at_least(0), "validations without improvement before stopping; 0: never",
-    "validations");
-}
-
-void DivergenceSpec::fields(Fields& f) {
-  f.choice("policy", policy, {{"stop", DivergencePolicy::stop}, {"skip", DivergencePolicy::skip}},
-           "when loss or gradient is not finite: stop with exit code 4, or skip the step");
-  f("skips", skips, at_least(1), "steps in a row that may be skipped", "steps");
-}
-
 void TrainSpec::fields(Fields& f) {
   f("learning_rate", learning_rate, above(0), "peak of the schedule; unset: the schedule's own");
   f.kind("optimizer", optimizer, "how gradients move the weights");

@@ -10,6 +10,8 @@
 #include "data/task_spec.h"
 #include "models/spec.h"
 #include "ops/cross_entropy.h"
+#include "train/divergence.h"
+#include "train/early_stopping.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
 #include "train/score.h"
@@ -18,20 +20,6 @@
 namespace attnlab {
 
 enum class Precision { automatic, f32, bf16, f64 };
-enum class DivergencePolicy { stop, skip };
-
-struct EarlyStoppingSpec {
-  std::string metric = "valid_nll";
-  bool higher_is_better = false;
-  std::int64_t patience = 0;  // validations without improvement; 0: never stop early
-  void fields(Fields& f);
-};
-
-struct DivergenceSpec {
-  DivergencePolicy policy = DivergencePolicy::stop;
-  std::int64_t skips = 5;  // steps in a row that `skip` forgives
-  void fields(Fields& f);
-};
 
 struct TrainSpec {
   std::optional<double> learning_rate;
