@@ -48,10 +48,10 @@ RunFolder::RunFolder(fs::path path, FolderMode mode) : path_(std::move(path)), m
 bool RunFolder::finished() const {
   const fs::path result = path_ / "result.json";
   if (!fs::exists(result)) return false;
-  const RecordValue done = std::string("done");
   const Record record = parse_record(read_small_file(result), result.string());
   const RecordValue* status = record.find("status");
-  return status != nullptr && *status == done;
+  return status != nullptr && (*status == RecordValue(std::string("done")) ||
+                               *status == RecordValue(std::string("early_stopped")));
 }
 
 bool RunFolder::has_checkpoint() const { return last_checkpoint(checkpoints()).has_value(); }

@@ -14,18 +14,19 @@ void each_field(State& state, Visit&& visit) {
   visit("precision", state.precision);
   visit("isa", state.isa);
   visit("data", state.data);
+  visit("batch_tokens", state.batch_tokens);
   visit("training_seconds", state.training_seconds);
   visit("best_step", state.best.step);
   visit("validations_without_gain", state.best.validations_without_gain);
   visit("skipped_updates", state.skipped.total);
   visit("skipped_in_a_row", state.skipped.in_a_row);
-  visit("interval_loss", state.interval.loss);
+  visit("interval_smoothed", state.interval.smoothed);
   visit("interval_nll", state.interval.nll);
-  visit("interval_correct", state.interval.correct);
   visit("interval_tokens", state.interval.tokens);
-  visit("interval_rows", state.interval.rows);
-  visit("interval_sentences", state.interval.sentences);
-  visit("interval_seconds", state.interval.seconds);
+  visit("interval_source_tokens", state.interval.source_tokens);
+  visit("interval_correct", state.interval.correct);
+  visit("interval_seconds", state.interval_seconds);
+  visit("validation_due", state.validation_due);
 }
 
 template <class T>

@@ -7,7 +7,7 @@
 
 #include "train/divergence.h"
 #include "train/early_stopping.h"
-#include "train/meter.h"
+#include "train/loss_sums.h"
 
 namespace attnlab {
 
@@ -17,13 +17,16 @@ struct TrainingState {
   Index epoch = 0, batch = 0;  // where the next window begins
   Index tokens_seen = 0;       // target tokens
   std::uint64_t seed = 0;
-  std::string precision;  // of activations: f32, bf16, f64
-  std::string isa;        // bits are only promised on the same instruction set
-  std::string data;       // content_hash of the task, so that another corpus is noticed
+  std::string precision;   // of activations: f32, bf16, f64
+  std::string isa;         // bits are only promised on the same instruction set
+  std::string data;        // content_hash of the task, so that another corpus is noticed
+  Index batch_tokens = 0;  // the batches depend on it
   double training_seconds = 0;
   BestSoFar best;
   SkippedUpdates skipped;
-  Meter interval;  // since the last log line
+  LossSums interval;  // since the last log line
+  double interval_seconds = 0;
+  bool validation_due = false;  // the run ended after a step whose validation had not been made
 
   bool operator==(const TrainingState&) const = default;
 };

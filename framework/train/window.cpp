@@ -9,14 +9,6 @@ LossSums sums_of(const CrossEntropy& loss, const Batch& batch) {
 
 }  // namespace
 
-void LossSums::add(const LossSums& other) {
-  smoothed += other.smoothed;
-  nll += other.nll;
-  tokens += other.tokens;
-  source_tokens += other.source_tokens;
-  correct += other.correct;
-}
-
 LossSums window_gradient(BuiltModel& built, const std::vector<Batch>& pieces, const WindowOptions& options) {
   Index tokens = 0;
   for (const Batch& piece : pieces) tokens += piece.target_tokens();

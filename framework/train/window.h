@@ -6,20 +6,9 @@
 #include <vector>
 
 #include "train/build_model.h"
+#include "train/loss_sums.h"
 
 namespace attnlab {
-
-struct LossSums {
-  double smoothed = 0, nll = 0;  // sums over target tokens, in nats
-  Index tokens = 0, source_tokens = 0, correct = 0;
-
-  void add(const LossSums& other);
-  double mean_smoothed() const { return tokens > 0 ? smoothed / static_cast<double>(tokens) : 0; }
-  double mean_nll() const { return tokens > 0 ? nll / static_cast<double>(tokens) : 0; }
-  double accuracy() const {
-    return tokens > 0 ? static_cast<double>(correct) / static_cast<double>(tokens) : 0;
-  }
-};
 
 struct WindowOptions {
   double smoothing = 0;

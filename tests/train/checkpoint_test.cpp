@@ -52,10 +52,13 @@ TrainingState some_state(Index step) {
   state.precision = "f32";
   state.isa = "avx2";
   state.data = "abc";
+  state.batch_tokens = 77;
   state.training_seconds = 0.1 + 0.2;
   state.best = {1.0 / 3, 3, 2};
   state.skipped = {4, 1};
-  state.interval = {1e-300, 2.5, 3, 4, 5, 6, 0.7};
+  state.interval = {1e-300, 2.5, 3, 4, 5};
+  state.interval_seconds = 0.7;
+  state.validation_due = true;
   return state;
 }
 

@@ -9,7 +9,7 @@
 #include "train/divergence.h"
 #include "train/early_stopping.h"
 #include "train/interrupt.h"
-#include "train/meter.h"
+#include "train/loss_sums.h"
 
 using namespace attnlab;
 
@@ -89,15 +89,13 @@ TEST_CASE("a step that is not finite stops the run or is skipped") {
   CHECK_THROWS_AS(update_is_sound(spec, none, 1, 8, skipped), DivergedError);
 }
 
-TEST_CASE("meters add up to metrics per token") {
-  Meter sum;
-  CHECK(std::isnan(sum.metrics().number("loss")));
-  sum.add({10, 8, 3, 4, 10, 1, 0.5});
-  sum.add({20, 12, 1, 6, 30, 2, 1.5});
-  const Record metrics = sum.metrics();
-  CHECK(metrics.number("loss") == 3);
-  CHECK(metrics.number("nll") == 2);
-  CHECK(metrics.number("perplexity") == Approx(std::exp(2.0)));
-  CHECK(metrics.number("accuracy") == 0.4);
-  CHECK(sum.tokens_per_second() == 20);
+TEST_CASE("loss sums add up to metrics per token") {
+  LossSums sum{10, 8, 4, 6, 3};
+  sum.add({20, 12, 6, 9, 1});
+  const Record metrics = sum.metrics("valid_");
+  CHECK(metrics.number("valid_loss") == 3);
+  CHECK(metrics.number("valid_nll") == 2);
+  CHECK(metrics.number("valid_perplexity") == Approx(std::exp(2.0)));
+  CHECK(metrics.number("valid_accuracy") == 0.4);
+  CHECK(sum.source_tokens == 15);
 }

@@ -1,0 +1,150 @@
+#include "train/trainer.h"
+
+#include <chrono>
+
+#include "kernels/cpu.h"
+#include "train/clip.h"
+#include "train/interrupt.h"
+
+namespace attnlab {
+namespace {
+
+BatchOptions batch_options(const ExperimentSpec& spec) {
+  return {.tokens = spec.train.batch_tokens, .seed = static_cast<std::uint64_t>(spec.seed)};
+}
+
+void require_same(const char* what, const std::string& here, const std::string& there) {
+  if (here != there)
+    throw IoError(join_text("cannot resume: the checkpoint has ", what, " ", there, ", this run ", here));
+}
+
+}  // namespace
+
+Trainer::Trainer(const ExperimentSpec& spec, const Task& task, BuiltModel& built, std::string data_hash)
+    : spec_(spec),
+      task_(task),
+      built_(built),
+      optimizer_(spec.train.optimizer->make(built.parameters)),
+      stream_(task.train.examples, batch_options(spec)) {
+  const Index in_epoch = stream_.batches_in_epoch();
+  total_steps_ = spec.train.max_steps.value_or(spec.train.max_epochs * in_epoch);
+  schedule_ = std::make_unique<Schedule>(
+      spec.train.schedule, ScheduleContext{spec.train.learning_rate, spec.model.width, total_steps_,
+                                           static_cast<double>(in_epoch)});
+  state_.seed = static_cast<std::uint64_t>(spec.seed);
+  state_.precision = to_string(built.parameters.type());
+  state_.isa = kernels::isa_name();
+  state_.data = std::move(data_hash);
+  state_.batch_tokens = spec.train.batch_tokens;
+}
+
+StepReport Trainer::step() {
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<Batch> window = next_window();
+  ++state_.step;
+  StepReport report;
+  report.sums = window_gradient(built_, window, window_options(spec_.train.find_nan));
+  report.gradient_norm = global_norm(built_.parameters.gradients());
+  report.learning_rate = schedule_->rate(state_.step);
+  report.updated = sound(window, report);
+  if (report.updated) {
+    optimizer_->step(report.learning_rate, clip_scale(report.gradient_norm, spec_.train.clip));
+    state_.interval.add(report.sums);
+  }
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  state_.updates = optimizer_->updates();
+  state_.epoch = stream_.position().epoch;
+  state_.batch = stream_.position().batch;
+  state_.tokens_seen += report.sums.tokens;
+  state_.training_seconds += report.seconds;
+  state_.interval_seconds += report.seconds;
+  return report;
+}
+
+std::vector<Batch> Trainer::next_window() {
+  if (spec_.train.overfit_one_batch) stream_.seek({0, 0});
+  return gather_pieces(task_.train.examples, stream_.next(), spec_.train.accumulate);
+}
+
+WindowOptions Trainer::window_options(bool find_nan) const {
+  return {.smoothing = spec_.train.label_smoothing,
+          .support = spec_.train.smoothing_support,
+          .seed = state_.seed,
+          .step = state_.step,
+          .find_nan = find_nan};
+}
+
+// Before the run stops, the window runs once more with the finder of NaN on, which names op and module.
+bool Trainer::sound(const std::vector<Batch>& window, const StepReport& report) {
+  try {
+    return update_is_sound(spec_.train.divergence, report.sums.smoothed, report.gradient_norm, state_.step,
+                           state_.skipped);
+  } catch (const DivergedError& error) {
+    std::string found;
+    try {
+      window_gradient(built_, window, window_options(true));
+    } catch (const DivergedError& where) {
+      found = std::string("\n") + where.what();
+    }
+    throw DivergedError(error.what() + found);
+  }
+}
+
+std::optional<Record> Trainer::validate() const {
+  const auto& examples = task_.valid.examples;
+  if (examples.empty()) return Record();
+  BatchOptions options = batch_options(spec_);
+  options.shuffled = false;
+  LossSums sums;
+  for (const auto& chosen : plan_batches(examples, options, 0)) {
+    if (interrupt_signal() != 0) return {};
+    sums.add(batch_loss(built_, gather(examples, chosen), window_options(spec_.train.find_nan)));
+  }
+  return sums.metrics("valid_");
+}
+
+std::filesystem::path Trainer::save(CheckpointStore& store, std::optional<double> score) const {
+  return store.save(built_.parameters, optimizer_.get(), state_, score);
+}
+
+void Trainer::resume(const Checkpoint& checkpoint) {
+  const TrainingState& there = checkpoint.state();
+  require_same("seed", std::to_string(state_.seed), std::to_string(there.seed));
+  require_same("precision", state_.precision, there.precision);
+  require_same("data", state_.data, there.data);
+  require_same("batch_tokens", std::to_string(state_.batch_tokens), std::to_string(there.batch_tokens));
+  const BatchPosition before = stream_.position();
+  stream_.seek({there.epoch, there.batch});
+  try {
+    checkpoint.load(built_.parameters, *optimizer_);
+  } catch (...) {
+    stream_.seek(before);
+    throw;
+  }
+  state_ = there;
+  state_.isa = kernels::isa_name();
+}
+
+bool Trainer::finished() const {
+  if (spec_.train.max_steps) return state_.step >= *spec_.train.max_steps;
+  if (spec_.train.overfit_one_batch) return state_.step >= total_steps_;
+  return state_.epoch >= spec_.train.max_epochs ||
+         (state_.epoch + 1 >= spec_.train.max_epochs && epoch_ended());
+}
+
+bool Trainer::epoch_ended() const {
+  if (spec_.train.overfit_one_batch) return state_.step > 0 && state_.step % stream_.batches_in_epoch() == 0;
+  return state_.step > 0 && state_.batch == stream_.batches_in_epoch();
+}
+
+double Trainer::epoch() const {
+  return static_cast<double>(state_.epoch) +
+         static_cast<double>(state_.batch) / static_cast<double>(stream_.batches_in_epoch());
+}
+
+Retention Trainer::retention() const {
+  const TrainSpec& train = spec_.train;
+  return {std::max(train.keep_last, train.average_last), train.keep_best, train.early_stopping.higher()};
+}
+
+}  // namespace attnlab
