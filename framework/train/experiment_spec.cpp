@@ -35,17 +35,6 @@ void TrainSpec::fields(Fields& f) {
   f("find_nan", find_nan, "name the op and module that first made a NaN; slow");
 }
 
-void DecodeSpec::fields(Fields& f) {
-  f("beam", beam, at_least(1), "hypotheses kept per sentence; 1: greedy");
-  f("length_penalty", length_penalty, at_least(0), "alpha of ((5 + length) / 6)^alpha");
-  f("max_extra", max_extra, at_least(1), "longest output: source length plus this", "tokens");
-  f("max_ratio", max_ratio, above(0), "longest output as a multiple of the source length, if that is less");
-  f("batch_sentences", batch_sentences, at_least(1), "sentences decoded at once");
-  f("temperature", temperature, above(0), "of sampling");
-  f("top_k", top_k, at_least(0), "sample among so many best words; 0: all");
-  f("top_p", top_p, between(0, 1), "sample among the best words with this total probability");
-}
-
 void ExpectSpec::fields(Fields& f) {
   f("score", score, "score of the first metric that this config reaches");
   f("within", within, at_least(0), "how far below it a run may stay");

@@ -10,6 +10,7 @@
 #include "data/task_spec.h"
 #include "models/spec.h"
 #include "ops/cross_entropy.h"
+#include "train/decode_spec.h"
 #include "train/divergence.h"
 #include "train/early_stopping.h"
 #include "train/optimizer.h"
@@ -42,18 +43,6 @@ struct TrainSpec {
   DivergenceSpec divergence;
   bool overfit_one_batch = false;
   bool find_nan = false;
-  void fields(Fields& f);
-};
-
-struct DecodeSpec {
-  std::int64_t beam = 4;
-  double length_penalty = 0.6;
-  std::int64_t max_extra = 50;
-  double max_ratio = 3;
-  std::int64_t batch_sentences = 64;
-  double temperature = 1;
-  std::int64_t top_k = 0;
-  double top_p = 1;
   void fields(Fields& f);
 };
 
