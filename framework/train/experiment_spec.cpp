@@ -28,6 +28,7 @@ void TrainSpec::fields(Fields& f) {
   f("keep_best", keep_best, at_least(0), "best checkpoints kept");
   f("average_last", average_last, at_least(0),
     "scores use the mean of so many latest checkpoints; 0: the best one");
+  f("validation_scores", validation_scores, "decode the validation split greedily at each validation and score it");
   f.section("early_stopping", early_stopping, "what is best, and when to stop");
   f.section("divergence", divergence, "what to do when numbers stop being finite");
   f("overfit_one_batch", overfit_one_batch,

@@ -39,6 +39,7 @@ struct TrainSpec {
   std::int64_t checkpoint_every = 0;
   std::int64_t keep_last = 1, keep_best = 1;
   std::int64_t average_last = 0;
+  bool validation_scores = true;
   EarlyStoppingSpec early_stopping;
   DivergenceSpec divergence;
   bool overfit_one_batch = false;

@@ -1,0 +1,67 @@
+// attnlab run --dry-run: everything that could fail hours into a run, once, before it.
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <chrono>
+
+#include "core/pool.h"
+#include "train/environment.h"
+#include "train/run.h"
+#include "train/starting_weights.h"
+#include "train/training_loop.h"
+
+namespace attnlab {
+namespace {
+
+// A folder that is gone afterwards.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "attnlab-dry-run-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw IoError("cannot make a temporary folder " + name);
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+double megabytes(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+}  // namespace
+
+std::string dry_run(const ExperimentSpec& spec) {
+  const PrecisionChoice precision = choose_precision(spec.precision);
+  const Task task = spec.data.load();
+  check_fit(spec, task);
+  const auto built = build_model(spec, vocabulary_of(task), precision.type, true);
+  load_starting_weights(spec, *built);
+  const std::string hash = content_hash(task);
+  Trainer trainer(spec, task, *built, hash);
+  trainer.step();  // the first one also makes primitives and fills the pool
+  const StepReport report = trainer.finished() ? StepReport{} : trainer.step();
+  trainer.validate();
+  const TemporaryFolder folder;
+  CheckpointStore store(folder.path(), trainer.retention());
+  const auto saved = trainer.save(store);
+  Trainer(spec, task, *built, hash).resume(Checkpoint(saved));
+  const auto pool = Pool::global().counters();
+  const double steps = static_cast<double>(trainer.total_steps());
+  return fmt::format(
+      "precision {}\n{} parameters, {} of them train\n{} training examples, {} steps, {:.3f} s a step\n"
+      "memory {:.0f} MB at most so far ({:.0f} MB of tensors)\nabout {:.0f} s of training\n"
+      "one checkpoint was written and read back\n",
+      precision.reason, built->parameters.count(false), built->parameters.count(true),
+      task.train.examples.size(), trainer.total_steps(), report.seconds,
+      megabytes(static_cast<std::size_t>(peak_memory_bytes())), megabytes(pool.peak_bytes),
+      steps * report.seconds);
+}
+
+}  // namespace attnlab

@@ -1,0 +1,166 @@
+#include "train/run.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "data/files.h"
+#include "data/tokenizer_spec.h"
+#include "kernels/cpu.h"
+#include "train/environment.h"
+#include "train/evaluation.h"
+#include "train/log.h"
+#include "train/starting_weights.h"
+#include "train/training_loop.h"
+
+namespace attnlab {
+namespace {
+
+class Run {
+ public:
+  Run(const ExperimentSpec& spec, const RunOptions& options)
+      : spec_(spec), options_(options), folder_(options.folder, options.mode) {}
+
+  RunOutcome run() {
+    const bool resuming = options_.mode == FolderMode::resume && folder_.has_checkpoint();
+    if (options_.mode == FolderMode::resume && folder_.finished()) {
+      log_info(fmt::format("{}: this run is finished", folder_.path().string()));
+      return {};
+    }
+    const PrecisionChoice precision = choose_precision(spec_.precision);
+    log_info("precision " + precision.reason);
+    task_ = spec_.data.load();
+    for (const auto& note : task_.notes) log_info(note);
+    check_fit(spec_, task_);
+    built_ = build_model(spec_, vocabulary_of(task_), precision.type, true);
+    load_starting_weights(spec_, *built_);
+    Trainer trainer(spec_, task_, *built_, content_hash(task_));
+    describe(trainer);
+    if (resuming) trainer.resume(Checkpoint(*last_checkpoint(folder_.checkpoints())));
+    begin();
+    return train(trainer);
+  }
+
+ private:
+  void describe(const Trainer& trainer) {
+    log_info(trainable_table(built_->parameters));
+    log_info("learning rate against steps\n" + trainer.schedule().table());
+    const auto plan = plan_batches(task_.train.examples, {.tokens = spec_.train.batch_tokens}, 0);
+    log_info(fmt::format("{} batches an epoch; padded ones would carry {:.1f} % padding", plan.size(),
+                         100 * padding_avoided(task_.train.examples, plan).share()));
+  }
+
+  void begin() {
+    RunPapers papers = options_.papers;
+    Record environment = environment_record();
+    environment.append(papers.environment);
+    papers.environment = environment;
+    folder_.begin(papers);
+    if (folder_.took_over_lock()) log_warning("took over the lock of a run that is gone");
+    const auto vocabulary = folder_.path() / "vocabulary";
+    save_tokenizer(vocabulary, "target", *task_.target);
+    if (task_.source) save_tokenizer(vocabulary, "source", *task_.source);
+  }
+
+  RunOutcome train(Trainer& trainer) {
+    const InterruptGuard guard;
+    const auto start = std::chrono::steady_clock::now();
+    LoopOptions loop;
+    loop.deadline = options_.deadline;
+    if (spec_.train.validation_scores && !task_.valid.references.empty()) {
+      loop.scores = [this] {
+        DecodeSpec greedy = spec_.decode;
+        greedy.beam = greedy.n_best = 1;
+        return metrics_of(score_split(*built_->model, task_, "valid", task_.valid, greedy, seed()),
+                          task_.metrics, "valid_");
+      };
+    }
+    Record result;
+    try {
+      const LoopResult end = run_training(spec_, trainer, folder_, loop);
+      result.set("status", to_string(end.reason));
+      append_progress(trainer, start, result);
+      result.append(end.last_validation);
+      if (end.signal == 0) score_tests(result);
+      folder_.write_result(result);
+      return {end.signal == 0 ? 0 : 128 + end.signal, result};
+    } catch (const DivergedError& error) {
+      result.set("status", std::string("diverged"));
+      result.set("error", std::string(error.what()));
+      append_progress(trainer, start, result);
+      folder_.write_result(result);
+      throw;
+    }
+  }
+
+  std::uint64_t seed() const { return static_cast<std::uint64_t>(spec_.seed); }
+
+  static void append_progress(const Trainer& trainer, std::chrono::steady_clock::time_point start,
+                              Record& result) {
+    const TrainingState& state = trainer.state();
+    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result.set("step", state.step);
+    result.set("epoch", trainer.epoch());
+    result.set("wall_seconds", wall);
+    result.set("training_seconds", state.training_seconds);
+    result.set(
+        "target_tokens_per_second",
+        state.training_seconds > 0 ? static_cast<double>(state.tokens_seen) / state.training_seconds : 0.0);
+    result.set("peak_memory_bytes", peak_memory_bytes());
+  }
+
+  // The weights that are scored: a mean of the last checkpoints, the best one, or those at the end.
+  void choose_weights(Record& result) {
+    const auto all = checkpoints_in(folder_.checkpoints());
+    if (spec_.train.average_last > 0 && !all.empty()) {
+      const auto count =
+          std::min<std::size_t>(all.size(), static_cast<std::size_t>(spec_.train.average_last));
+      load_average({all.end() - static_cast<std::ptrdiff_t>(count), all.end()}, built_->parameters);
+      result.set("scored_weights", fmt::format("mean of the last {} checkpoints", count));
+    } else if (const auto best = best_checkpoint(folder_.checkpoints())) {
+      Checkpoint(*best).load_weights(built_->parameters);
+      result.set("scored_weights", "checkpoint " + best->filename().string());
+    } else {
+      result.set("scored_weights", std::string("at the end"));
+    }
+  }
+
+  void score_tests(Record& result) {
+    choose_weights(result);
+    for (const NamedCorpus& test : task_.tests) {
+      const SplitScores scores =
+          score_split(*built_->model, task_, test.name, test.corpus, spec_.decode, seed());
+      result.append(metrics_of(scores, task_.metrics, test.name + "_"));
+      for (const Score& score : scores.scores)
+        if (!score.signature.empty())
+          result.set(test.name + "_" + score.name + "_signature", score.signature);
+      if (!scores.outputs.empty()) {
+        std::string text;
+        for (const auto& line : scores.outputs) text += line + "\n";
+        write_file(folder_.path() / "outputs" / (test.name + ".txt"), text);
+      }
+    }
+    if (task_.best_score) result.set("best_score_possible", *task_.best_score);
+    if (!spec_.expect.score || task_.tests.empty()) return;
+    const double got = result.number(task_.tests.front().name + "_" + task_.metrics.front());
+    const double within = spec_.expect.within.value_or(0);
+    result.set("expected_score", *spec_.expect.score);
+    result.set("expected_within", within);
+    result.set("expected_got", got);
+    result.set("expected_reached", got >= *spec_.expect.score - within);
+  }
+
+  const ExperimentSpec& spec_;
+  const RunOptions& options_;
+  RunFolder folder_;
+  Task task_;
+  std::unique_ptr<BuiltModel> built_;
+};
+
+}  // namespace
+
+RunOutcome run_experiment(const ExperimentSpec& spec, const RunOptions& options) {
+  return Run(spec, options).run();
+}
+
+}  // namespace attnlab

@@ -1,0 +1,37 @@
+// A whole experiment from its spec: data, model, training with validation and checkpoints, test scores, run
+// folder.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "data/task.h"
+#include "train/build_model.h"
+#include "train/interrupt.h"
+#include "train/run_folder.h"
+
+namespace attnlab {
+
+struct RunOptions {
+  std::filesystem::path folder;
+  FolderMode mode = FolderMode::fresh;
+  Deadline deadline;
+  RunPapers papers;  // environment: what the program adds to environment_record()
+};
+
+struct RunOutcome {
+  int exit_code = 0;  // 0, or 128 + n after signal n
+  Record result;      // what result.json holds; empty if the run was finished before
+};
+
+// Throws ConfigError, DataError, DivergedError, IoError. Logs to stderr.
+RunOutcome run_experiment(const ExperimentSpec& spec, const RunOptions& options);
+
+// Builds, takes one step, validates a little, saves and loads, in a temporary folder that is removed; returns
+// memory and time estimates as text.
+std::string dry_run(const ExperimentSpec& spec);
+
+}  // namespace attnlab
