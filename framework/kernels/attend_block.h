@@ -84,7 +84,7 @@ struct HeadRows {
 template <class E, class T>
 HeadRows<T> head_rows(const AttendLoops<T>& loops, const Tensor& tensor, Index first, Index count,
                       Index column, Index width, Index padded, T* room) {
-  const E* in = tensor.data<E>() + first * tensor.row_stride() + column;
+  const E* in = static_cast<const E*>(tensor.raw()) + first * tensor.row_stride() + column;
   if constexpr (std::is_same_v<E, T>)
     if (width == padded && (count <= 32 || tensor.row_stride() == padded)) return {in, tensor.row_stride()};
   loops.load(in, dtype_of<E>, tensor.row_stride(), count, width, padded, room);

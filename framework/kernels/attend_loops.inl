@@ -1,46 +1,36 @@
 // The loops of attend_loops.h for vectors of kVectorBytes. Included inside a namespace of its own, once for
 // each instruction set, after the headers that it needs.
 
-template <class T>
-constexpr Index kLanes = kVectorBytes / static_cast<Index>(sizeof(T));
-template <class T>
-using Vec __attribute__((vector_size(kVectorBytes), aligned(sizeof(T)), may_alias)) = T;
-template <class T>
-using IntOf = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-
-template <class T>
-inline Vec<T>& at(T* p) {
-  return *reinterpret_cast<Vec<T>*>(p);
-}
-template <class T>
-inline const Vec<T>& at(const T* p) {
-  return *reinterpret_cast<const Vec<T>*>(p);
-}
-
 // kRows x (kVectors vectors) of c, kept in registers over the whole depth.
 template <class T, int kRows, int kVectors, bool kSkipZeros>
 inline void tile(const BlockProduct<T>& p, Index row, Index column) {
   Vec<T> sums[kRows][kVectors] = {};
-  T* c = p.c + row * p.c_row + column;
-  if (p.accumulate)
+  const Index a_row = p.a_row, a_step = p.a_step, b_row = p.b_row, c_row = p.c_row;
+  T* c = p.c + row * c_row + column;
+  if (p.accumulate) {
+#pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r)
-      for (int v = 0; v < kVectors; ++v) sums[r][v] = at(c + r * p.c_row + v * kLanes<T>);
-  const T* a = p.a + row * p.a_row;
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = at(c + r * c_row + v * kLanes<T>);
+  }
+  const T* a = p.a + row * a_row;
   const T* b = p.b + column;
-  for (Index k = 0; k < p.depth; ++k, a += p.a_step, b += p.b_row) {
+  for (Index k = p.depth; k > 0; --k, a += a_step, b += b_row) {
     if (kSkipZeros && *a == 0) continue;
     Vec<T> factors[kVectors];
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) factors[v] = at(b + v * kLanes<T>);
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
-      const T factor = a[r * p.a_row];
+      const T factor = a[r * a_row];
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) sums[r][v] += factors[v] * factor;
     }
   }
+#pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r)
-    for (int v = 0; v < kVectors; ++v) at(c + r * p.c_row + v * kLanes<T>) = sums[r][v];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) at(c + r * c_row + v * kLanes<T>) = sums[r][v];
 }
 
 // As many rows as leave registers for the factors.
@@ -118,31 +108,6 @@ bool finite(const T* in, Index stride, Index rows, Index columns) {
   T sum{};
   for (Index i = 0; i < kLanes<T>; ++i) sum += zero[i];
   return sum == 0;
-}
-
-// 2^x for x up to 127, within 2 units in the last place; 0 below -126 and for minus infinity.
-inline Vec<float> power(Vec<float> x) {
-  const Vec<float> low = Vec<float>{} - 126.0F;
-  const Vec<float> magic = Vec<float>{} + 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer
-  const Vec<float> safe = x < low ? low : x;            // NaN stays
-  const Vec<float> shifted = safe + magic;
-  const Vec<float> f = safe - (shifted - magic);
-  Vec<float> p = f * 1.535336188e-4F + 1.339887440e-3F;
-  p = p * f + 9.618437357e-3F;
-  p = p * f + 5.550332548e-2F;
-  p = p * f + 2.402264791e-1F;
-  p = p * f + 6.931472028e-1F;
-  p = p * f + 1.0F;
-  const Vec<std::int32_t> exponent = (Vec<std::int32_t>)shifted + 127;  // the low bits hold the integer
-  const Vec<float> result = p * (Vec<float>)(exponent << 23);
-  return x < low ? Vec<float>{} : result;
-}
-
-// e^x.
-inline Vec<double> power(Vec<double> x) {
-  Vec<double> result;
-  for (Index i = 0; i < kLanes<double>; ++i) result[i] = std::exp(x[i]);
-  return result;
 }
 
 // All ones where key s is visible to the queries from `lane` on.
@@ -248,19 +213,6 @@ void softmax_backward(const WeightBlock<T>& w, const T* maximum, const T* invers
 template <class T>
 void invert(Index count, T* x) {
   for (Index i = 0; i < count; ++i) x[i] = x[i] == 0 ? T{} : 1 / x[i];
-}
-
-// Vectors of bf16 and the f32 that they stand for.
-typedef std::uint16_t Halves __attribute__((vector_size(kVectorBytes / 2), aligned(2), may_alias));
-
-inline Vec<float> widen(Halves x) {
-  return (Vec<float>)(__builtin_convertvector(x, Vec<std::uint32_t>) << 16);
-}
-inline Halves narrow(Vec<float> x) {
-  const Vec<std::uint32_t> word = (Vec<std::uint32_t>)x;
-  const Vec<std::uint32_t> rounded = word + 0x7fffU + ((word >> 16) & 1U);
-  const Vec<std::uint32_t> result = x == x ? rounded : word | 0x400000U;
-  return __builtin_convertvector(result >> 16, Halves);
 }
 
 template <class T>
@@ -369,28 +321,6 @@ void shift_and_mask(const WeightBlock<T>& w, const T* shift) {
       }
       at(d_weight) = d;
     }
-}
-
-using Words = Vec<std::uint32_t>;
-typedef std::uint64_t WideWords __attribute__((vector_size(2 * kVectorBytes), aligned(8), may_alias));
-
-inline void multiply(std::uint32_t factor, Words x, Words& high, Words& low) {
-  const WideWords wide = __builtin_convertvector(x, WideWords) * factor;
-  high = __builtin_convertvector(wide >> 32, Words);
-  low = __builtin_convertvector(wide, Words);
-}
-
-inline void draw_block(std::uint64_t key, std::uint64_t step, Words c[4]) {
-  auto k0 = static_cast<std::uint32_t>(key), k1 = static_cast<std::uint32_t>(key >> 32);
-  c[2] = Words{} + static_cast<std::uint32_t>(step);
-  c[3] = Words{} + static_cast<std::uint32_t>(step >> 32);
-  for (int round = 0; round < 10; ++round) {
-    Words high0, low0, high1, low1;
-    multiply(0xD2511F53U, c[0], high0, low0);
-    multiply(0xCD9E8D57U, c[2], high1, low1);
-    c[0] = high1 ^ c[1] ^ k0, c[1] = low1, c[2] = high0 ^ c[3] ^ k1, c[3] = low0;
-    k0 += 0x9E3779B9U, k1 += 0xBB67AE85U;
-  }
 }
 
 inline void draw(std::uint64_t key, std::uint64_t step, const std::uint64_t* base, Index queries,

@@ -14,6 +14,8 @@
 namespace attnlab::kernels::detail::avx2 {
 namespace {
 constexpr Index kVectorBytes = 32;
+#include "kernels/vectors.inl"
+
 #include "kernels/attend_loops.inl"
 }  // namespace
 

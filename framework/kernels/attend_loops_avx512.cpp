@@ -14,6 +14,8 @@
 namespace attnlab::kernels::detail::avx512 {
 namespace {
 constexpr Index kVectorBytes = 64;
+#include "kernels/vectors.inl"
+
 #include "kernels/attend_loops.inl"
 }  // namespace
 

@@ -12,6 +12,8 @@
 namespace attnlab::kernels::detail::baseline {
 namespace {
 constexpr Index kVectorBytes = 16;
+#include "kernels/vectors.inl"
+
 #include "kernels/attend_loops.inl"
 }  // namespace
 

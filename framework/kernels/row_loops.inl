@@ -1,9 +1,8 @@
 // The loops of row_loops.h for vectors of kVectorBytes. Included inside a namespace of its own, once for each
-// instruction set, after the headers that it needs and after attend_loops.inl, whose vectors it uses.
+// instruction set, after the headers that it needs and after vectors.inl.
 
 using Row = Vec<float>;
 using Bits = Vec<std::uint32_t>;
-typedef std::uint16_t Halves __attribute__((vector_size(kVectorBytes / 2), aligned(2), may_alias));
 constexpr Index kRowLanes = kLanes<float>;
 constexpr float kLog2E = 1.44269504088896340736F;
 

@@ -1,11 +1,11 @@
 // The loops over rows for avx512. Headers come first, so that none of their functions is compiled for it.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
-#include "kernels/attend_loops.h"
 #include "kernels/row_loops.h"
 #include "kernels/row_loops_isa.h"
 
@@ -13,9 +13,9 @@
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")
 namespace attnlab::kernels::avx512 {
 namespace {
-using namespace attnlab::kernels::detail;
 constexpr Index kVectorBytes = 64;
-#include "kernels/attend_loops.inl"
+#include "kernels/vectors.inl"
+
 #include "kernels/row_loops.inl"
 }  // namespace
 

@@ -1,19 +1,19 @@
 // The loops over rows for baseline. Headers come first, so that none of their functions is compiled for it.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
-#include "kernels/attend_loops.h"
 #include "kernels/row_loops.h"
 #include "kernels/row_loops_isa.h"
 
 namespace attnlab::kernels::baseline {
 namespace {
-using namespace attnlab::kernels::detail;
 constexpr Index kVectorBytes = 16;
-#include "kernels/attend_loops.inl"
+#include "kernels/vectors.inl"
+
 #include "kernels/row_loops.inl"
 }  // namespace
 
