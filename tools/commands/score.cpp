@@ -15,7 +15,7 @@ struct Options {
   BootstrapOptions bootstrap;
 };
 
-// The score's own keys may be set with --set tokenizer=char and so on.
+// The score's own keys may be set with --set tokenize=char and so on.
 struct ScoreChoice {
   std::shared_ptr<ScoreSpec> score;
   void fields(Fields& f) { f.kind("score", score, "how hypotheses are compared with references"); }
@@ -60,7 +60,7 @@ const Command command{
       app.add_option("--baseline", options->baseline, "a second system, compared by paired bootstrap");
       app.add_option("--metric", options->metric, "bleu, chrf or another registered score")
           ->capture_default_str();
-      app.add_option("--set", options->assignments, "options of the score, such as tokenizer=char")
+      app.add_option("--set", options->assignments, "options of the score, such as tokenize=char")
           ->allow_extra_args(false);
       app.add_option("--resamples", options->bootstrap.resamples, "of the bootstrap")->capture_default_str();
       app.add_option("--seed", options->bootstrap.seed, "of the bootstrap")->capture_default_str();
