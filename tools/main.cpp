@@ -2,8 +2,10 @@
 // usage or configuration, 3 data, 4 diverged, 128 + n after signal n.
 #include <dlfcn.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "command.h"
@@ -14,6 +16,15 @@
 using namespace attnlab;
 
 namespace {
+
+// GNU OpenMP's threads spin for milliseconds when they wait, which costs a busy machine a hundredfold. It
+// reads its settings before main() runs, so the program starts itself again with short spins, unless the user
+// has chosen.
+void restart_with_short_spins(char** argv) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
+  setenv("GOMP_SPINCOUNT", "5000", 0);
+  execv("/proc/self/exe", argv);  // on failure go on as we are
+}
 
 void load_module(const std::string& file) {
   // A path without a slash would be looked up in the system's library folders.
@@ -53,6 +64,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  restart_with_short_spins(argv);
   try {
     return run(argc, argv);
   } catch (const ConfigError& error) {
