@@ -175,10 +175,12 @@ void SpecReader::on_failed_check(std::string_view key, std::string_view message)
     if (!at.empty() || dot == std::string_view::npos) break;
     part = part.substr(0, dot);
   }
-  SourcePosition position = !at.empty()        ? at.back().key
-                            : !layers_.empty() ? layers_.back().key
-                                               : reading_.start;
-  reading_.problems.add(position, fmt::format("'{}': {}", path_of(key), message));
+  // An heir breaks the rules that its parent breaks; that is said once.
+  const bool heir = !layers_.empty() && layers_.front().inherited && (at.empty() || at.back().inherited);
+  if (!reading_.failed_checks.emplace(message).second && heir) return;
+  const Overlay* nearest = !at.empty() ? &at.back() : !layers_.empty() ? &layers_.back() : nullptr;
+  reading_.problems.add(nearest ? nearest->key : reading_.start,
+                        fmt::format("'{}': {}", path_of(key), message));
 }
 
 void SpecReader::report_unknown_keys() {

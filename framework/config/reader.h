@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct Reading {
   SourcePosition start;  // for rules about keys that nobody gave
   bool damaged = false;  // text was lost: rules across fields would complain about what they cannot see
   std::vector<UnknownKey> unknown;
-  std::map<std::pair<const void*, std::type_index>, Overlays> sections;  // by address of their specs
+  std::map<std::pair<const void*, std::type_index>, Overlays> sections{};  // by address of their specs
+  std::set<std::string> failed_checks{};                                   // their messages
 };
 
 class SpecReader final : public Fields {

@@ -211,6 +211,14 @@ TEST_CASE("Rules across fields are reported with everything else, at the key or 
   CHECK(problems_in("seed: 1\nmodel:\n  width: 10\n") ==
         "a.yaml:2:1: error: 'model.heads': width must be a multiple of heads");
   CHECK(problems_in("train: {betas: [0.9]}") == "a.yaml:1:9: error: 'train.betas': needs two numbers");
+  // What an heir has from its parent is said once, what it adds is said of it.
+  const std::string deep = "so many layers need skip connections";
+  CHECK(problems_in("model:\n  layers: 100\n  skip: false\n  encoder: {norm: post}\n") ==
+        "a.yaml:2:3: error: 'model.layers': " + deep);
+  CHECK(problems_in("model:\n  layers: 100\n  encoder:\n    skip: false\n") ==
+        "a.yaml:2:3: error: 'model.encoder.layers': " + deep);
+  CHECK(problems_in("model:\n  skip: false\n  encoder:\n    layers: 100\n") ==
+        "a.yaml:4:5: error: 'model.encoder.layers': " + deep);
   // Not about a key whose value was refused.
   CHECK(problems_in("model: {width: 10, heads: x}") ==
         "a.yaml:1:27: error: 'model.heads' must be a whole number, found 'x'");

@@ -95,6 +95,7 @@ struct LayerSpec {
     f.scalar_or_section("norm", norm, "normalisation");
     f.scalar_or_section("dropout", dropout, "dropout");
     f.kind("shape", shape, "what each token sees");
+    f.check(layers < 100 || skip.on, "layers", "so many layers need skip connections");
   }
 };
 
