@@ -146,7 +146,8 @@ TEST_CASE("A resolved file states inherited values once, so that --set still rea
   tree.set("model.shape.width=5");
   CHECK(read(tree).model.decoder.layers == 9);
   CHECK(read(tree).model.encoder.layers == 2);
-  const auto& shape = dynamic_cast<const BandSpec&>(*read(tree).model.encoder.shape);
+  const RunSpec changed = read(tree);
+  const auto& shape = dynamic_cast<const BandSpec&>(*changed.model.encoder.shape);
   CHECK(shape.width == 5);
   CHECK(shape.causal);
 }
