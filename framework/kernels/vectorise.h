@@ -7,6 +7,27 @@
 
 namespace attnlab::kernels {
 
+// Element access for such loops. bf16 goes through its bits: temporary objects would keep the compiler from
+// making vectors of them.
+template <class T>
+[[gnu::always_inline]] inline Accumulator<T> load(const T& x) {
+  if constexpr (std::is_same_v<T, bfloat16>)
+    return std::bit_cast<float>(std::uint32_t{x.bits} << 16);
+  else
+    return x;
+}
+// Rounds once, to nearest even; NaN stays NaN.
+template <class T, class A>
+[[gnu::always_inline]] inline void store(T& to, A value) {
+  if constexpr (std::is_same_v<T, bfloat16>) {
+    const auto word = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    const std::uint32_t rounded = word + 0x7fffU + ((word >> 16) & 1U), quiet = word | 0x400000U;
+    to.bits = static_cast<std::uint16_t>(((word & 0x7fffffffU) > 0x7f800000U ? quiet : rounded) >> 16);
+  } else {
+    to = static_cast<T>(value);
+  }
+}
+
 enum class VectorIsa : std::uint8_t { baseline, avx2, avx512 };
 
 VectorIsa vector_isa();  // asked once; no more than the products are allowed to use

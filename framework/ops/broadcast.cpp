@@ -57,8 +57,8 @@ template <class T>
   Accumulator<T> lanes[kLanes] = {};
   Index i = 0;
   for (; i + kLanes <= count; i += kLanes)
-    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += row[i + lane];
-  for (int lane = 0; i + lane < count; ++lane) lanes[lane] += row[i + lane];
+    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += kernels::load(row[i + lane]);
+  for (int lane = 0; i + lane < count; ++lane) lanes[lane] += kernels::load(row[i + lane]);
   for (int width = kLanes / 2; width > 0; width /= 2)
     for (int lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
   return lanes[0];
@@ -77,7 +77,7 @@ void sum_rows(const Parts& parts, const T* x, Out* y) {
           Accumulator<T> sum = 0;
           for (Index s = 0; s < p->summed_rows; ++s)
             sum += row_sum(from + p->offset(s, true, false), columns);
-          y[p->offset(kept, false, true)] = static_cast<Out>(sum);
+          kernels::store(y[p->offset(kept, false, true)], sum);
         }
       });
 }
@@ -97,10 +97,10 @@ void sum_columns(const Parts& parts, const T* x, Out* y) {
           Accumulator<T> sums[kStrip] = {};
           for (Index s = 0; s < p->summed_rows; ++s) {
             const T* row = from + p->offset(s, true, false);
-            for (Index j = 0; j < width; ++j) sums[j] += row[j];
+            for (Index j = 0; j < width; ++j) sums[j] += kernels::load(row[j]);
           }
           Out* to = y + p->offset(kept, false, true) + first;
-          for (Index j = 0; j < width; ++j) to[j] = static_cast<Out>(sums[j]);
+          for (Index j = 0; j < width; ++j) kernels::store(to[j], sums[j]);
         }
       });
 }

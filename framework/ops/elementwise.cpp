@@ -1,5 +1,7 @@
 #include "ops/elementwise.h"
 
+#include <algorithm>
+
 #include "kernels/vector_math.h"
 #include "ops/broadcast.h"
 #include "ops/elementwise_loops.h"
@@ -49,15 +51,17 @@ struct MinusTimes {
 template <class F, class T, class Out>
 [[gnu::always_inline]] inline void row(const F& f, const T* a, Index a_step, const T* b, Index b_step,
                                        Out* to, Index count) {
-  using A = Accumulator<T>;
+  using kernels::load, kernels::store;
   if (a_step == 1 && b_step == 1) {
-    for (Index i = 0; i < count; ++i) to[i] = static_cast<Out>(f(static_cast<A>(a[i]), static_cast<A>(b[i])));
+    for (Index i = 0; i < count; ++i) store(to[i], f(load(a[i]), load(b[i])));
   } else if (a_step == 1) {
-    const A right = b[0];
-    for (Index i = 0; i < count; ++i) to[i] = static_cast<Out>(f(static_cast<A>(a[i]), right));
-  } else {
-    const A left = a[0];
-    for (Index i = 0; i < count; ++i) to[i] = static_cast<Out>(f(left, static_cast<A>(b[i * b_step])));
+    const auto right = load(b[0]);
+    for (Index i = 0; i < count; ++i) store(to[i], f(load(a[i]), right));
+  } else if (b_step == 1) {
+    const auto left = load(a[0]);
+    for (Index i = 0; i < count; ++i) store(to[i], f(left, load(b[i])));
+  } else {  // both stand for many: the whole is a single number
+    store(to[0], f(load(a[0]), load(b[0])));
   }
 }
 

@@ -22,7 +22,7 @@ Tensor map(const Tensor& strided, const F& f) {
     T* to = y.data<T>();
     kernels::parallel_vectorised(
         x.count(), kElementGrain, [ from, to, f ](Index begin, Index end) __attribute__((always_inline)) {
-          for (Index i = begin; i < end; ++i) to[i] = static_cast<T>(f(static_cast<Accumulator<T>>(from[i])));
+          for (Index i = begin; i < end; ++i) kernels::store(to[i], f(kernels::load(from[i])));
         });
   });
   return y;
@@ -36,7 +36,6 @@ Tensor map_pairs(Tensor a, const Tensor& strided, const F& f) {
   const Tensor y = in_place ? first : Tensor(first.shape(), first.type());
   dispatch(first.type(), [&first, &b, &y, &f](auto zero) {
     using T = decltype(zero);
-    using A = Accumulator<T>;
     const T *left = first.data<T>(), *right = b.data<T>();
     T* to = y.data<T>();
     kernels::parallel_vectorised(
@@ -44,7 +43,7 @@ Tensor map_pairs(Tensor a, const Tensor& strided, const F& f) {
         [ left, right, to, f ](Index begin, Index end) __attribute__((always_inline)) {
 #pragma omp simd
           for (Index i = begin; i < end; ++i)
-            to[i] = static_cast<T>(f(static_cast<A>(left[i]), static_cast<A>(right[i])));
+            kernels::store(to[i], f(kernels::load(left[i]), kernels::load(right[i])));
         });
   });
   return y;

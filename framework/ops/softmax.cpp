@@ -43,22 +43,19 @@ struct Largest {
 template <class T>
 [[gnu::always_inline]] inline void softmax_row(const T* x, T* y, Index count) {
   using A = Accumulator<T>;
-  const A largest = fold<A>(
-      count,
-      static_cast<A>(x[0]), [x](Index i) __attribute__((always_inline)) { return static_cast<A>(x[i]); },
-      Largest{});
-  const auto weight = [ x, largest ](Index i) __attribute__((always_inline)) {
-    return kernels::vector_exp(static_cast<A>(x[i]) - largest);
+  const auto logit = [x](Index i) __attribute__((always_inline)) { return kernels::load(x[i]); };
+  const A largest = fold<A>(count, logit(0), logit, Largest{});
+  const auto weight = [ logit, largest ](Index i) __attribute__((always_inline)) {
+    return kernels::vector_exp(logit(i) - largest);
   };
   if constexpr (std::is_same_v<T, A>) {
     for (Index i = 0; i < count; ++i) y[i] = weight(i);
-    const A share =
-        1 / fold<A>(
-                count, A{0}, [y](Index i) __attribute__((always_inline)) { return y[i]; }, Plus{});
+    const auto kept = [y](Index i) __attribute__((always_inline)) { return y[i]; };
+    const A share = 1 / fold<A>(count, A{0}, kept, Plus{});
     for (Index i = 0; i < count; ++i) y[i] *= share;
   } else {  // rounded once: the exponentials are computed twice
     const A share = 1 / fold<A>(count, A{0}, weight, Plus{});
-    for (Index i = 0; i < count; ++i) y[i] = static_cast<T>(weight(i) * share);
+    for (Index i = 0; i < count; ++i) kernels::store(y[i], weight(i) * share);
   }
 }
 
@@ -66,13 +63,12 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline void softmax_row_backward(const T* y, const T* dy, T* dx, Index count) {
   using A = Accumulator<T>;
-  const A mean = fold<A>(
-      count, A{0}, [ y, dy ](Index i) __attribute__((always_inline)) {
-        return static_cast<A>(y[i]) * static_cast<A>(dy[i]);
-      },
-      Plus{});
+  const auto product = [ y, dy ](Index i) __attribute__((always_inline)) {
+    return kernels::load(y[i]) * kernels::load(dy[i]);
+  };
+  const A mean = fold<A>(count, A{0}, product, Plus{});
   for (Index i = 0; i < count; ++i)
-    dx[i] = static_cast<T>(static_cast<A>(y[i]) * (static_cast<A>(dy[i]) - mean));
+    kernels::store(dx[i], kernels::load(y[i]) * (kernels::load(dy[i]) - mean));
 }
 
 // The columns that count in each row of [B, H, T, S]; with no table, all of them.
