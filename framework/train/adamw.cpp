@@ -4,9 +4,14 @@
 
 #include "config/fields.h"
 #include "config/registry.h"
+#include "kernels/vectorise.h"
 
 namespace attnlab {
 namespace {
+
+// Without the library's errno, so that loops over it vectorise.
+[[gnu::always_inline]] inline float root(float x) { return __builtin_sqrtf(x); }
+[[gnu::always_inline]] inline double root(double x) { return __builtin_sqrt(x); }
 
 const Registered<OptimizerSpec, AdamWSpec> registered{"adamw", "Adam with decoupled weight decay"};
 
@@ -36,15 +41,23 @@ class AdamW final : public Optimizer {
     const T epsilon = static_cast<T>(spec_.epsilon);
     const T shrink = static_cast<T>(piece.decays ? 1 - learning_rate_ * spec_.decay : 1);
     const T* gradients = parameters_.gradients().template data<T>();
-    T* __restrict values = parameters_.values().template data<T>();
-    T* __restrict first = moments_[0].tensor.template data<T>();
-    T* __restrict second = moments_[1].tensor.template data<T>();
-    for (Index i = piece.begin; i < piece.end; ++i) {
-      const T gradient = gradients[i] * scale;
-      first[i] += (gradient - first[i]) * keep1;
-      second[i] = second[i] * beta2 + keep2 * gradient * gradient;
-      values[i] = values[i] * shrink - step_size * first[i] / (std::sqrt(second[i]) * second_scale + epsilon);
-    }
+    T* values = parameters_.values().template data<T>();
+    T* first = moments_[0].tensor.template data<T>();
+    T* second = moments_[1].tensor.template data<T>();
+    kernels::vectorised(
+        piece.begin, piece.end, [
+          scale, step_size, keep1, beta2, keep2, second_scale, epsilon, shrink, gradients, values, first,
+          second
+        ](Index begin, Index end) __attribute__((always_inline)) {
+          for (Index i = begin; i < end; ++i) {
+            const T gradient = gradients[i] * scale;
+            const T mean = first[i] + (gradient - first[i]) * keep1;
+            const T square = second[i] * beta2 + keep2 * gradient * gradient;
+            first[i] = mean;
+            second[i] = square;
+            values[i] = values[i] * shrink - step_size * mean / (root(square) * second_scale + epsilon);
+          }
+        });
   }
 
   AdamWSpec spec_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/parallel.h"
+#include "kernels/vectorise.h"
 
 namespace attnlab {
 namespace {
@@ -18,7 +19,10 @@ Tensor slice(const Tensor& arena, Index offset, const Shape& shape) {
 void write_working_copy(const ParameterSet& parameters, Index begin, Index end) {
   const float* from = parameters.values().data<float>();
   auto* to = parameters.working().data<bfloat16>();
-  for (Index i = begin; i < end; ++i) to[i] = bfloat16(from[i]);
+  kernels::vectorised(
+      begin, end, [ from, to ](Index first, Index last) __attribute__((always_inline)) {
+        for (Index i = first; i < last; ++i) to[i] = bfloat16(from[i]);
+      });
 }
 
 }  // namespace

@@ -66,7 +66,10 @@ void RunFolder::begin(const RunPapers& papers) {
   const auto before = content_of(path_);
   if (mode_ == FolderMode::fresh && !before.empty())
     throw IoError(path_.string() + " was taken by another run just now");
-  if (mode_ != FolderMode::overwrite) return write_papers(papers);
+  if (mode_ != FolderMode::overwrite) {
+    fs::remove(path_ / "result.json");  // of a run that ended before its time
+    return write_papers(papers);
+  }
   const fs::path aside = temporary_name(path_ / "replaced");
   make_folder(aside);
   try {

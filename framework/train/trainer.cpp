@@ -5,6 +5,7 @@
 #include "kernels/cpu.h"
 #include "train/clip.h"
 #include "train/interrupt.h"
+#include "train/log.h"
 
 namespace attnlab {
 namespace {
@@ -123,6 +124,9 @@ void Trainer::resume(const Checkpoint& checkpoint) {
   }
   state_ = there;
   state_.isa = kernels::isa_name();
+  if (there.isa != state_.isa)
+    log_warning(join_text("the checkpoint was made with the instruction set ", there.isa, ", this CPU uses ",
+                          state_.isa, ": results will differ in the last bits"));
 }
 
 bool Trainer::finished() const {

@@ -1,5 +1,8 @@
 // What decides about the course of a run: signals, time, early stopping, divergence, sums of metrics.
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmath>
+
 #include <csignal>
 #include <limits>
 #include <thread>
@@ -23,6 +26,21 @@ TEST_CASE("signals set a flag while the guard lives") {
   }
   CHECK(std::signal(SIGTERM, before) == SIG_IGN);  // restored
   clear_interrupt();
+}
+
+TEST_CASE("a second SIGINT kills") {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const InterruptGuard guard;
+    std::raise(SIGINT);
+    if (interrupt_signal() != SIGINT) ::_exit(1);
+    std::raise(SIGINT);
+    ::_exit(2);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGINT);
 }
 
 TEST_CASE("durations") {
