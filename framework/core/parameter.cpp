@@ -60,7 +60,7 @@ void ParameterSet::finalise(DType type, std::uint64_t seed,
   }
   values_ = Tensor::zeros({std::max<Index>(size, 1)}, master_type());
   gradients_ = Tensor::zeros({trainable_size}, master_type());
-  if (type == DType::bf16) working_ = Tensor::zeros({size}, type);
+  if (type == DType::bf16) working_ = Tensor::zeros({std::max<Index>(size, 1)}, type);
   const auto slice = [](const Tensor& arena, const Parameter& p) {
     auto* start = static_cast<std::byte*>(arena.raw()) + p.arena_offset_ * size_of(arena.type());
     const Tensor whole = arena;

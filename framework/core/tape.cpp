@@ -43,7 +43,21 @@ bool Gradients::wants(int input) const { return inputs_[static_cast<std::size_t>
 
 Target Gradients::target(int input) {
   check(wants(input), "backward asks for the gradient of an input that wants none");
-  return tape_.target_of(inputs_[static_cast<std::size_t>(input)]);
+  const int index = inputs_[static_cast<std::size_t>(input)];
+  const Tape::Slot& slot = tape_.slots_[static_cast<std::size_t>(index)];
+  for (const int earlier : asked_)
+    if (earlier == index || (slot.parameter != nullptr &&
+                             tape_.slots_[static_cast<std::size_t>(earlier)].parameter == slot.parameter)) {
+      const Tensor apart(slot.shape, slot.parameter ? slot.parameter->gradient().type() : slot.type);
+      doubled_.emplace_back(index, apart);
+      return {apart, false};
+    }
+  asked_.push_back(index);
+  return tape_.target_of(index);
+}
+
+void Gradients::add_doubled() {
+  for (const auto& [index, apart] : doubled_) accumulate(apart, tape_.target_of(index).buffer);
 }
 
 void Gradients::give(int input, Tensor gradient) {
@@ -192,6 +206,7 @@ void Tape::run(Node& node) {
   if (!reached) return;
   Gradients gradients(*this, node.inputs, node.outputs);
   node.backward(gradients);
+  gradients.add_doubled();
   if (options_.checking) node.op->mark_checked();
   for (const int output : node.outputs) slots_[static_cast<std::size_t>(output)].gradient = Tensor();
   if (!options_.find_nan) return;

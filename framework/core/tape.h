@@ -8,6 +8,7 @@
 #include <functional>
 #include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/parameter.h"
@@ -61,6 +62,7 @@ class Gradients {
   Tensor take_out(int output = 0);  // hands over the gradient: a closure that owns it alone may overwrite it
   bool wants(int input) const;
   // A buffer of the input's shape; overwrite it, or add to it. Ask once per input, and only if it is wanted.
+  // Where two inputs are one Var, the second gets a buffer of its own, so that either may be written first.
   Target target(int input);
   void give(int input, Tensor gradient);  // moves the gradient in, or adds it to what is there
   // What later consumers have contributed so far, for a closure that goes on adding to it and gives back the
@@ -70,11 +72,14 @@ class Gradients {
 
  private:
   friend class Tape;
+  void add_doubled();
   Gradients(Tape& tape, const std::vector<int>& inputs, const std::vector<int>& outputs)
       : tape_(tape), inputs_(inputs), outputs_(outputs) {}
   Tape& tape_;
   const std::vector<int>& inputs_;
   const std::vector<int>& outputs_;
+  std::vector<int> asked_;
+  std::vector<std::pair<int, Tensor>> doubled_;
 };
 
 using Backward = std::function<void(Gradients&)>;

@@ -57,6 +57,22 @@ TEST_CASE("a packed op hands back one gradient, zero where nothing was used") {
             .worst < 1e-8);
 }
 
+TEST_CASE("an op may write the gradients of one Var given twice in any order") {
+  const auto product = [](Tape&, const std::vector<Var>& in) {
+    const Tensor a = in[0].value().clone(), y = a.clone();
+    for (double& v : y.values<double>()) v *= v;
+    return record(kSquare, {in[0], in[0]}, y, [a](Gradients& g) {
+      const Target first = g.target(0), second = g.target(1);
+      for (const Target& target : {second, first})
+        for (Index i = 0; i < a.count(); ++i) {
+          double& place = target.buffer.data<double>()[i];
+          place = (target.add ? place : 0) + g.out().data<double>()[i] * a.data<double>()[i];
+        }
+    });
+  };
+  CHECK(check_gradients({product, {x}}).worst < 1e-8);
+}
+
 TEST_CASE("what needs no gradient is not recorded") {
   Tape tape;
   square(tape.constant(x));
