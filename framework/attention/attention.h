@@ -55,6 +55,7 @@ struct HeadProblem {
   Index T, S, K, V, head;
   std::vector<double> query, key, value;     // [T, K], [S, K], [S, V]
   std::function<Interval(Index t)> visible;  // keys that query t may see
+  Index past = 0;                            // position of query 0; key s has position s
 };
 
 // What is carried from step to step when queries come a few at a time (decoding).

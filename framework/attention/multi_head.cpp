@@ -29,9 +29,13 @@ bool all_ones(const Tensor& gates) {
 }  // namespace
 
 MultiHeadAttention::MultiHeadAttention(const Scope& scope, const AttentionSpec& spec, const Plan& plan)
-    : path_(scope.path), shape_(shape_of(scope, spec, plan)), width_(plan.width) {
-  if (plan.causal && !spec.promises().causal)
-    throw ConfigError(scope.path + ": attention kind '" + Registry<AttentionSpec>::name_of(spec) +
+    : path_(scope.path),
+      name_(Registry<AttentionSpec>::name_of(spec)),
+      promises_(spec.promises()),
+      shape_(shape_of(scope, spec, plan)),
+      width_(plan.width) {
+  if (plan.causal && !promises_.causal)
+    throw ConfigError(path_ + ": attention kind '" + name_ +
                       "' cannot hide the future, but this place needs it");
   kind_ = spec.build(scope, shape_);
   wanted_ = kind_->projections();
@@ -106,14 +110,28 @@ Var MultiHeadAttention::finish(Tape& tape, const Var& rows, Index count) const {
   return output_(plain ? rows : gate_heads(rows, tape.leaf(*gates_)));
 }
 
+void MultiHeadAttention::refuse_unpromised(const Mask& mask) const {
+  check(promises_.causal || !mask.causal, path_, ": attention kind '", name_,
+        "' cannot hide the future, but the mask does");
+  check(promises_.intervals || (mask.band < 0 && mask.intervals.empty()), path_, ": attention kind '", name_,
+        "' cannot hide some keys of a sentence, but the mask does");
+}
+
 Var MultiHeadAttention::operator()(const Var& queries, const Var& memory, const Mask& mask) const {
+  refuse_unpromised(mask);
   Tape& tape = queries.tape();
   const Tape::Scope scope(tape, path_);
   if (!wanted_.output) return tape.constant(Tensor::zeros({queries.shape()[0], width_}, queries.type()));
   return finish(tape, kind_->forward(tape, project(queries, memory), mask), queries.shape()[0]);
 }
 
+std::unique_ptr<AttentionState> MultiHeadAttention::start(Index count) const {
+  check(promises_.incremental, path_, ": attention kind '", name_, "' cannot decode step by step");
+  return kind_->start(count);
+}
+
 Var MultiHeadAttention::step(const Var& queries, const Mask& mask, AttentionState& state) const {
+  refuse_unpromised(mask);
   Tape& tape = queries.tape();
   const Tape::Scope scope(tape, path_);
   if (!wanted_.output) return tape.constant(Tensor::zeros({queries.shape()[0], width_}, queries.type()));
@@ -121,6 +139,7 @@ Var MultiHeadAttention::step(const Var& queries, const Mask& mask, AttentionStat
 }
 
 Var MultiHeadAttention::attend_memory(const Var& queries, const Memory& memory, const Mask& mask) const {
+  refuse_unpromised(mask);
   Tape& tape = queries.tape();
   const Tape::Scope scope(tape, path_);
   if (!wanted_.output) return tape.constant(Tensor::zeros({queries.shape()[0], width_}, queries.type()));

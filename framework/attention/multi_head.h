@@ -21,11 +21,11 @@ class MultiHeadAttention {
   MultiHeadAttention(const Scope& scope, const AttentionSpec& spec, const Plan& plan);
 
   // Rows of queries [N, D] and of the memory they look at [M, D] -> [N, D]. Self-attention passes the same
-  // Var twice.
+  // Var twice. ShapeError, as from all below, if the mask hides what the kind cannot hide.
   Var operator()(const Var& queries, const Var& memory, const Mask& mask) const;
 
   // Self-attention of new rows in decoding. mask: causal, with `past`.
-  std::unique_ptr<AttentionState> start(Index count) const { return kind_->start(count); }
+  std::unique_ptr<AttentionState> start(Index count) const;
   Var step(const Var& queries, const Mask& mask, AttentionState& state) const;
 
   // Cross-attention in decoding: the memory's keys and values are projected once.
@@ -43,9 +43,11 @@ class MultiHeadAttention {
  private:
   HeadRows project(const Var& queries, const Var& memory) const;
   Var finish(Tape& tape, const Var& rows, Index count) const;  // gates and output projection
+  void refuse_unpromised(const Mask& mask) const;
   void declare_projections(const Scope& scope, Index width, bool biases);
 
-  std::string path_;
+  std::string path_, name_;  // of the module, of the kind
+  Promises promises_;
   AttentionShape shape_;
   std::unique_ptr<AttentionKind> kind_;
   Projections wanted_;

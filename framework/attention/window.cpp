@@ -24,7 +24,8 @@ class Window final : public AttentionKind {
     HeadProblem banded = problem;
     banded.visible = [&problem, width = width_](Index t) {
       const Interval seen = problem.visible(t);
-      return Interval{std::max(seen.begin, t - width), std::min(seen.end, t + width + 1)};
+      const Index here = problem.past + t;
+      return Interval{std::max(seen.begin, here - width), std::min(seen.end, here + width + 1)};
     };
     return softmax_reference(banded, options_.scale);
   }
