@@ -6,6 +6,7 @@
 #include "attention/attention.h"
 #include "attention/softmax_reference.h"
 #include "ops/dense.h"
+#include "ops/dropout_weights.h"
 #include "ops/elementwise.h"
 #include "ops/pad.h"
 #include "ops/reshape.h"
@@ -17,7 +18,9 @@ namespace {
 class Linformer final : public AttentionKind {
  public:
   Linformer(const Scope& scope, const AttentionShape& shape, Index projected, bool share)
-      : shape_(shape), scale_(1 / std::sqrt(static_cast<double>(shape.K))) {
+      : shape_(shape),
+        scale_(1 / std::sqrt(static_cast<double>(shape.K))),
+        dropout_{shape.dropout, scope.stream()} {
     // Deviation P^-0.5, as in the random projections of the paper's theorem 2.
     const Fill fill = normal_fill(1 / std::sqrt(static_cast<double>(projected)));
     key_map_ = &scope.parameters.add(scope.path + ".key_length.weight", {projected, shape.longest}, fill);
@@ -32,7 +35,8 @@ class Linformer final : public AttentionKind {
     const Var key = shortened(tape, *key_map_, pad(rows.key, mask.keys, shape_.H));
     const Var value = shortened(tape, *value_map_, pad(rows.value, mask.keys, shape_.H));
     const Var weights = softmax(scale(batched_matmul(query, key, false, true), scale_));
-    return unpad(multiply(batched_matmul(weights, value), seen), mask.queries);
+    const Var kept = dropout_weights(weights, mask.queries, dropout_);
+    return unpad(multiply(batched_matmul(kept, value), seen), mask.queries);
   }
 
   std::vector<double> reference(const HeadProblem& p) const override {
@@ -77,6 +81,7 @@ class Linformer final : public AttentionKind {
 
   AttentionShape shape_;
   double scale_;
+  Dropout dropout_;
   Parameter* key_map_;
   Parameter* value_map_;
 };
