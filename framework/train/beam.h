@@ -21,6 +21,8 @@ struct DecodeOptions {
   DecodeSpec spec;
   Token bos = 1, eos = 2;
   std::uint64_t seed = 1;  // of sampling
+  // The number that each sentence draws by in sampling; empty: its place.
+  std::vector<Index> sentences;
   bool stop_early = true;  // false: search on to the length limit (the result is the same, only slower)
 };
 
@@ -35,6 +37,7 @@ struct Search {
     Index sample = 0;  // which of a sentence's samples this is
   };
   Index sentence = 0;                // its place in what the caller gave
+  Index number = 0;                  // that it draws by
   Index limit = 1;                   // of tokens, </s> counted
   std::vector<Ongoing> live{1};      // one row of the model each; best first in a beam
   std::vector<Hypothesis> finished;  // best first in a beam, at most n_best

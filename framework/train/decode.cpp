@@ -131,6 +131,8 @@ Search search_of(const Transformer& model, const Inputs& inputs, Index sentence,
   const auto& input = inputs[static_cast<std::size_t>(sentence)];
   Search search;
   search.sentence = sentence;
+  search.number =
+      options.sentences.empty() ? sentence : options.sentences.at(static_cast<std::size_t>(sentence));
   search.limit = limit_of(model, input, options.spec);
   if (!options.spec.sample) return search;
   const auto samples = static_cast<std::size_t>(options.spec.n_best);
@@ -208,7 +210,12 @@ std::vector<std::vector<Hypothesis>> decode(const Transformer& model,
 }
 
 DecodeOptions decode_options(const DecodeSpec& spec, const Tokenizer& target, std::uint64_t seed) {
-  return {spec, target.bos(), target.eos(), seed};
+  DecodeOptions options;
+  options.spec = spec;
+  options.bos = target.bos();
+  options.eos = target.eos();
+  options.seed = seed;
+  return options;
 }
 
 std::vector<std::string> best_lines(const std::vector<std::vector<Hypothesis>>& decoded,

@@ -93,8 +93,7 @@ std::vector<TokenScore> draw_tokens(const Tensor& logits, const std::vector<doub
 }
 
 std::vector<double> sampling_numbers(const Search& search, const DecodeOptions& options) {
-  const Random random(options.seed, stream_name("decode.sample"),
-                      static_cast<std::uint64_t>(search.sentence));
+  const Random random(options.seed, stream_name("decode.sample"), static_cast<std::uint64_t>(search.number));
   std::vector<double> numbers;
   for (const Search::Ongoing& ongoing : search.live)
     numbers.push_back(

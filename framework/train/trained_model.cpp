@@ -1,0 +1,85 @@
+#include "train/trained_model.h"
+
+#include "config/spec.h"
+#include "data/tokenizer_spec.h"
+#include "train/checkpoint_store.h"
+
+namespace attnlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+// An absolute path without a slash at its end.
+fs::path plain(const fs::path& path) {
+  const fs::path full = fs::absolute(path).lexically_normal();
+  return full.has_filename() ? full : full.parent_path();
+}
+
+// RUN/checkpoints/step-N -> RUN; nothing if `path` is no checkpoint.
+std::optional<fs::path> run_of_checkpoint(const fs::path& path) {
+  if (!fs::exists(path / "state.json")) return {};
+  return path.parent_path().parent_path();
+}
+
+std::unique_ptr<ExperimentSpec> read_config(const fs::path& folder,
+                                            const std::vector<std::string>& assignments) {
+  const fs::path file = folder / "config.yaml";
+  if (!fs::exists(file)) throw IoError(folder.string() + ": no run folder: it has no config.yaml");
+  auto spec = std::make_unique<ExperimentSpec>();
+  read_spec(Tree::load({file.string()}, assignments), *spec);
+  return spec;
+}
+
+void load_tokenizers(TrainedModel& trained) {
+  const fs::path folder = trained.folder / "vocabulary";
+  trained.target = load_tokenizer(folder, "target");
+  if (!trained.spec->model.has_encoder()) return;
+  trained.source = load_tokenizer(folder, "source");
+  if (trained.source->name() == trained.target->name() &&
+      trained.source->serialized() == trained.target->serialized())
+    trained.source = trained.target;
+}
+
+}  // namespace
+
+std::string load_scored_weights(const ExperimentSpec& spec, const fs::path& checkpoints,
+                                ParameterSet& parameters) {
+  const std::vector<fs::path> all = checkpoints_in(checkpoints);
+  if (all.empty()) throw IoError(checkpoints.string() + ": no checkpoint here");
+  if (spec.train.average_last > 0) {
+    const auto count = std::min(static_cast<std::ptrdiff_t>(all.size()),
+                                static_cast<std::ptrdiff_t>(spec.train.average_last));
+    load_average({all.end() - count, all.end()}, parameters);
+    return join_text("mean of the last ", count, " checkpoints");
+  }
+  const Checkpoint checkpoint(best_checkpoint(checkpoints).value_or(all.back()));
+  checkpoint.load_weights(parameters);
+  return "checkpoint " + checkpoint.folder().filename().string();
+}
+
+TrainedModel load_trained_model(const fs::path& run, const std::vector<std::string>& assignments) {
+  const fs::path path = plain(run);
+  if (!fs::exists(path)) throw IoError(path.string() + ": no such run folder or checkpoint");
+  const auto of_checkpoint = run_of_checkpoint(path);
+  TrainedModel trained;
+  trained.folder = of_checkpoint.value_or(path);
+  trained.spec = read_config(trained.folder, assignments);
+  load_tokenizers(trained);
+  const bool joint = trained.source == trained.target;
+  const VocabularySizes sizes{trained.source ? trained.source->size() : 0, trained.target->size(), joint};
+  trained.built = build_model(*trained.spec, sizes, choose_precision(trained.spec->precision).type, false);
+  ParameterSet& parameters = trained.built->parameters;
+  if (of_checkpoint) {
+    const Checkpoint checkpoint(path);
+    checkpoint.load_weights(parameters);
+    trained.weights = "checkpoint " + path.filename().string();
+    trained.data = checkpoint.state().data;
+  } else {
+    const fs::path checkpoints = trained.folder / "checkpoints";
+    trained.weights = load_scored_weights(*trained.spec, checkpoints, parameters);
+    trained.data = Checkpoint(checkpoints_in(checkpoints).back()).state().data;
+  }
+  return trained;
+}
+
+}  // namespace attnlab

@@ -1,0 +1,33 @@
+// A trained model out of a run folder: spec, tokenizers and weights. It needs no corpus.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "data/tokenizer.h"
+#include "train/build_model.h"
+
+namespace attnlab {
+
+struct TrainedModel {
+  std::filesystem::path folder;  // of the run
+  std::unique_ptr<ExperimentSpec> spec;
+  std::shared_ptr<const Tokenizer> source, target;  // as in a Task
+  std::unique_ptr<BuiltModel> built;                // without gradients
+  std::string weights;                              // where they are from
+  std::string data;                                 // content_hash of what they were trained on
+  const Transformer& model() const { return *built->model; }
+};
+
+// `run` is a run folder or a checkpoint in it; `assignments` (as of --set) lie on top of its config.yaml.
+// Throws IoError where it is neither, or damaged; ConfigError for the assignments.
+TrainedModel load_trained_model(const std::filesystem::path& run,
+                                const std::vector<std::string>& assignments = {});
+
+// Sets the weights that a run is scored with: the mean of the last train.average_last checkpoints, else the
+// best one, else the last. Returns which. Throws IoError if there is none.
+std::string load_scored_weights(const ExperimentSpec& spec, const std::filesystem::path& checkpoints,
+                                ParameterSet& parameters);
+
+}  // namespace attnlab

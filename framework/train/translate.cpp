@@ -1,0 +1,76 @@
+#include "train/translate.h"
+
+namespace attnlab {
+namespace {
+
+using Ids = std::vector<Token>;
+
+std::string one_line(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\n')
+      result += "\\n";
+    else
+      result += c;
+  }
+  return result;
+}
+
+// Running text begins after the end of a line (</s>, or a line break where that is a word of its own).
+Ids prompt_of(const Tokenizer& words, const std::string& line) {
+  const Ids line_break = words.encode("\n");
+  if (words.decode(line_break) == "\n") return words.encode("\n" + line);
+  Ids ids{words.eos()};
+  for (const Token token : words.encode(line)) ids.push_back(token);
+  return ids;
+}
+
+bool cut_to_positions(Ids& source, const PositionSpec& positions, Token eos) {
+  const auto room = static_cast<std::size_t>(positions.max_length);
+  if (positions.kind != PositionKind::learned || source.size() <= room) return false;
+  source.resize(room);
+  source.back() = eos;
+  return true;
+}
+
+std::string text_of(const TrainedModel& trained, const Ids& input, const Hypothesis& hypothesis) {
+  if (trained.source) return one_line(trained.target->decode(hypothesis.ids));
+  Ids all = input;
+  all.insert(all.end(), hypothesis.ids.begin(), hypothesis.ids.end());
+  std::string text = trained.target->decode(all);
+  if (!text.empty() && text.front() == '\n') text.erase(0, 1);  // of prompt_of
+  return one_line(text);
+}
+
+}  // namespace
+
+std::vector<std::vector<TextHypothesis>> translate_lines(const TrainedModel& trained,
+                                                         const std::vector<std::string>& lines,
+                                                         Index first_line, std::vector<Index>* cut_lines) {
+  std::vector<std::vector<TextHypothesis>> results(lines.size(), {TextHypothesis{}});
+  const ExperimentSpec& spec = *trained.spec;
+  std::vector<Ids> inputs;
+  std::vector<Index> places;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    Ids ids = trained.source ? trained.source->encode(lines[i]) : prompt_of(*trained.target, lines[i]);
+    if (trained.source && ids.empty()) continue;
+    if (trained.source) ids.push_back(trained.source->eos());
+    const auto place = static_cast<Index>(i);
+    if (trained.source && cut_to_positions(ids, spec.model.positions, trained.source->eos()) && cut_lines)
+      cut_lines->push_back(first_line + place + 1);
+    inputs.push_back(std::move(ids));
+    places.push_back(place);
+  }
+  DecodeOptions options = decode_options(spec.decode, *trained.target, static_cast<std::uint64_t>(spec.seed));
+  for (const Index place : places) options.sentences.push_back(first_line + place);
+  const auto decoded = decode(trained.model(), inputs, options);
+  for (std::size_t i = 0; i < decoded.size(); ++i) {
+    auto& result = results[static_cast<std::size_t>(places[i])];
+    result.clear();
+    for (const Hypothesis& hypothesis : decoded[i])
+      result.push_back({text_of(trained, inputs[i], hypothesis), hypothesis.score});
+  }
+  return results;
+}
+
+}  // namespace attnlab

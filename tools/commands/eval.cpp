@@ -1,0 +1,148 @@
+// attnlab eval RUN: all scores of a trained model on its task's test or validation sets.
+#include <fmt/core.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "config/error.h"
+#include "data/files.h"
+#include "train/evaluation.h"
+#include "train/log.h"
+#include "train/scoring.h"
+#include "train/trained_model.h"
+
+namespace attnlab {
+namespace {
+
+struct Options {
+  std::string run, split = "test", outputs;
+  bool json = false;
+  std::int64_t beam = 0;
+  std::vector<std::string> assignments;
+};
+
+// What one split got: the task's scores, and the likelihood of its references.
+struct Evaluation {
+  SplitScores scores;
+  std::size_t sentences = 0;
+  Index tokens = 0;
+  double nll = 0;  // nats a token
+};
+
+void check_vocabulary(const TrainedModel& trained, const Task& task) {
+  const auto same = [](const Tokenizer* a, const Tokenizer* b) {
+    return a == nullptr || b == nullptr ? a == b
+                                        : a->name() == b->name() && a->serialized() == b->serialized();
+  };
+  if (!same(trained.source.get(), task.source.get()) || !same(trained.target.get(), task.target.get()))
+    throw DataError(trained.folder.string() +
+                    ": the data give another vocabulary than the run was trained with; are data.root and its "
+                    "files those of the run?");
+  if (content_hash(task) != trained.data)
+    log_warning("the data are not those that the run was trained on; scores may not compare");
+}
+
+std::vector<NamedCorpus> chosen_splits(Task task, const std::string& wanted) {
+  if (wanted == "test" && !task.tests.empty()) return std::move(task.tests);
+  if (wanted == "valid") return {{"valid", std::move(task.valid)}};
+  std::string known = "valid";
+  for (NamedCorpus& test : task.tests) {
+    if (test.name == wanted) return {std::move(test)};
+    known += ", " + test.name;
+  }
+  throw ConfigError("error: --split " + wanted + ": this task has no such split; it has: " + known);
+}
+
+Evaluation evaluate(const TrainedModel& trained, const Task& task, const NamedCorpus& split) {
+  Evaluation result;
+  const ExperimentSpec& spec = *trained.spec;
+  result.scores = score_split(trained.model(), task, split.name, split.corpus, spec.decode,
+                              static_cast<std::uint64_t>(spec.seed));
+  result.sentences = split.corpus.examples.size();
+  double sum = 0;
+  for (const ReferenceScore& score : score_reference(trained.model(), split.corpus.examples)) {
+    sum -= score.log_probability;
+    result.tokens += score.tokens;
+  }
+  result.nll = result.tokens > 0 ? sum / static_cast<double>(result.tokens) : 0;
+  return result;
+}
+
+void print_table(const std::string& weights, const std::vector<Evaluation>& all) {
+  fmt::print("weights: {}\n{:<24} {:<14} {:>10}  {}\n", weights, "split", "score", "value", "details");
+  for (const Evaluation& one : all) {
+    const auto row = [&one](const std::string& name, const std::string& value, const std::string& details) {
+      fmt::print("{:<24} {:<14} {:>10}  {}\n", one.scores.split, name, value, details);
+    };
+    for (const Score& score : one.scores.scores) {
+      row(score.name, fmt::format("{:.4g}", score.value), score.details);
+      if (!score.signature.empty()) row("", "", score.signature);
+    }
+    row("nll", fmt::format("{:.4f}", one.nll),
+        fmt::format("nats a token; {} sentences, {} tokens", one.sentences, one.tokens));
+    row("perplexity", fmt::format("{:.3f}", std::exp(one.nll)), "");
+  }
+}
+
+void print_json(const TrainedModel& trained, const std::vector<std::string>& metrics,
+                const std::vector<Evaluation>& all) {
+  nlohmann::ordered_json result{{"run", trained.folder.string()}, {"weights", trained.weights}};
+  for (const Evaluation& one : all) {
+    nlohmann::ordered_json split{{"sentences", one.sentences},
+                                 {"tokens", one.tokens},
+                                 {"nll", one.nll},
+                                 {"perplexity", std::exp(one.nll)}};
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      split[metrics[i]] = one.scores.scores[i].value;
+      if (!one.scores.scores[i].signature.empty())
+        split[metrics[i] + "_signature"] = one.scores.scores[i].signature;
+    }
+    result["splits"][one.scores.split] = split;
+  }
+  fmt::print("{}\n", result.dump(2));
+}
+
+void write_outputs(const std::string& folder, const std::vector<Evaluation>& all) {
+  for (const Evaluation& one : all) {
+    std::string text;
+    for (const auto& line : one.scores.outputs) text += line + "\n";
+    write_file(std::filesystem::path(folder) / (one.scores.split + ".txt"), text);
+  }
+}
+
+int eval(const Options& options) {
+  std::vector<std::string> assignments = options.assignments;
+  assignments.emplace_back("decode.n_best=1");
+  if (options.beam > 0) assignments.push_back("decode.beam=" + std::to_string(options.beam));
+  const TrainedModel trained = load_trained_model(options.run, assignments);
+  const Task task = trained.spec->data.load();
+  check_vocabulary(trained, task);
+  std::vector<Evaluation> all;
+  for (const NamedCorpus& split : chosen_splits(task, options.split))
+    all.push_back(evaluate(trained, task, split));
+  if (!options.outputs.empty()) write_outputs(options.outputs, all);
+  if (options.json)
+    print_json(trained, task.metrics, all);
+  else
+    print_table(trained.weights, all);
+  return 0;
+}
+
+const Command command{
+    "eval", "score a trained model on its task", [](CLI::App& app) {
+      auto options = std::make_shared<Options>();
+      app.add_option("run", options->run, "run folder, or a checkpoint in it")->required();
+      app.add_option("--split", options->split, "test (all of them), valid, or the name of a test set")
+          ->capture_default_str();
+      app.add_option("--beam", options->beam, "hypotheses kept; decode.beam")->check(CLI::PositiveNumber);
+      app.add_flag("--json", options->json, "as JSON");
+      app.add_option("--outputs", options->outputs, "folder for what was decoded, SPLIT.txt");
+      app.add_option("--set", options->assignments, "a.b=value on top of the run's config")
+          ->allow_extra_args(false)
+          ->take_all();
+      return [options] { return eval(*options); };
+    }};
+
+}  // namespace
+}  // namespace attnlab

@@ -1,0 +1,106 @@
+// attnlab translate RUN < source > target: one line out for each line in; with --n-best, lists.
+#include "train/translate.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+
+#include "command.h"
+#include "data/utf8.h"
+#include "train/log.h"
+
+namespace attnlab {
+namespace {
+
+struct Options {
+  std::string run;
+  std::int64_t beam = 0, n_best = 0, top_k = -1, seed = -1;
+  double temperature = -1, top_p = -1;
+  bool sample = false;
+  std::vector<std::string> assignments;
+};
+
+// The flags are short for keys, so that the config's own checks hold for them.
+std::vector<std::string> assignments_of(const Options& options) {
+  std::vector<std::string> all{"decode.n_best=" + std::to_string(options.n_best > 0 ? options.n_best : 1)};
+  if (options.sample) all.emplace_back("decode.sample=true");
+  if (options.beam > 0) all.push_back("decode.beam=" + std::to_string(options.beam));
+  if (options.seed >= 0) all.push_back("seed=" + std::to_string(options.seed));
+  if (options.top_k >= 0) all.push_back("decode.top_k=" + std::to_string(options.top_k));
+  if (options.top_p >= 0) all.push_back(fmt::format("decode.top_p={}", options.top_p));
+  if (options.temperature >= 0) all.push_back(fmt::format("decode.temperature={}", options.temperature));
+  all.insert(all.end(), options.assignments.begin(), options.assignments.end());
+  return all;
+}
+
+// Up to `count` lines of stdin; `done` lines were read before.
+std::vector<std::string> next_lines(Index count, Index done) {
+  std::vector<std::string> lines;
+  std::string line;
+  while (static_cast<Index>(lines.size()) < count && std::getline(std::cin, line)) {
+    const Index number = done + static_cast<Index>(lines.size()) + 1;
+    if (line.find('\0') != std::string::npos)
+      throw DataError(join_text("stdin:", number, ": NUL byte; expected plain text"));
+    if (const auto at = first_invalid_utf8(line))
+      throw DataError(join_text("stdin:", number, ": invalid UTF-8 at byte ", *at, " of the line"));
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+void print(const std::vector<std::vector<TextHypothesis>>& lists, Index first_line, bool n_best) {
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    if (!n_best) {
+      fmt::print("{}\n", lists[i].front().text);
+      continue;
+    }
+    for (const TextHypothesis& hypothesis : lists[i])
+      fmt::print("{} ||| {} ||| {:.6f}\n", first_line + static_cast<Index>(i), hypothesis.text,
+                 hypothesis.score);
+  }
+  if (std::fflush(stdout) != 0) throw IoError("stdout: cannot write");
+}
+
+int translate(const Options& options) {
+  const TrainedModel trained = load_trained_model(options.run, assignments_of(options));
+  log_info("weights: " + trained.weights);
+  // Enough lines at once to put those of like length together; a person gets an answer to each.
+  const Index at_once = isatty(STDIN_FILENO) != 0 ? 1 : 32 * trained.spec->decode.batch_sentences;
+  Index done = 0;
+  while (true) {
+    const auto lines = next_lines(at_once, done);
+    if (lines.empty()) return 0;
+    std::vector<Index> cut;
+    print(translate_lines(trained, lines, done, &cut), done, options.n_best > 0);
+    for (const Index line : cut)
+      log_warning(join_text("stdin:", line, ": longer than the ", trained.spec->model.positions.max_length,
+                            " positions that the model has learned; cut"));
+    done += static_cast<Index>(lines.size());
+  }
+}
+
+const Command command{
+    "translate", "write what a trained model makes of each line of stdin", [](CLI::App& app) {
+      auto options = std::make_shared<Options>();
+      app.add_option("run", options->run, "run folder, or a checkpoint in it")->required();
+      app.add_option("--beam", options->beam, "hypotheses kept; decode.beam")->check(CLI::PositiveNumber);
+      app.add_option("--n-best", options->n_best,
+                     "so many hypotheses a line, as `index ||| text ||| score`, index from 0")
+          ->check(CLI::PositiveNumber);
+      app.add_flag("--sample", options->sample, "draw words instead of searching; decode.sample");
+      app.add_option("--temperature", options->temperature, "of sampling; decode.temperature");
+      app.add_option("--top-k", options->top_k, "of sampling; decode.top_k");
+      app.add_option("--top-p", options->top_p, "of sampling; decode.top_p");
+      app.add_option("--seed", options->seed, "of sampling");
+      app.add_option("--set", options->assignments,
+                     "a.b=value on top of the run's config, such as decode.beam=5")
+          ->allow_extra_args(false)
+          ->take_all();
+      return [options] { return translate(*options); };
+    }};
+
+}  // namespace
+}  // namespace attnlab
