@@ -12,7 +12,7 @@ namespace {
 
 bool same_field(const FieldDoc& a, const FieldDoc& b) {
   return a.path == b.path && a.when == b.when && a.type == b.type && a.value == b.value &&
-         a.range == b.range && a.choices == b.choices && a.doc == b.doc;
+         a.range == b.range && a.choices == b.choices && a.unit == b.unit && a.doc == b.doc;
 }
 
 // What all describers of one spec share.
@@ -102,23 +102,26 @@ class SpecDescriber final : public Fields {
 
   void append(std::vector<FieldDoc> fields) { fields_.insert(fields_.end(), fields.begin(), fields.end()); }
 
-  // Keys that all kinds have alike come once; the others under the condition that names their kind.
+  // Keys that several kinds have alike come once, under the condition that names those kinds; without one if
+  // all do.
   void add_kinds(const std::string& path, const std::vector<RegistryEntry>& entries,
                  const std::vector<std::vector<FieldDoc>>& of_kinds) {
-    const auto everywhere = [&](const FieldDoc& field) {
-      return std::all_of(of_kinds.begin(), of_kinds.end(), [&](const std::vector<FieldDoc>& fields) {
-        return std::any_of(fields.begin(), fields.end(),
-                           [&](const FieldDoc& other) { return same_field(field, other); });
-      });
-    };
+    std::vector<std::pair<FieldDoc, std::vector<std::string>>> found;
     for (std::size_t k = 0; k < entries.size(); ++k) {
-      for (FieldDoc field : of_kinds[k]) {
-        const bool common = of_kinds.size() > 1 && everywhere(field);
-        if (common && k > 0) continue;
-        if (!common)
-          field.when = path + ".kind=" + entries[k].name + (field.when.empty() ? "" : ", " + field.when);
-        fields_.push_back(std::move(field));
+      for (const FieldDoc& field : of_kinds[k]) {
+        auto same = std::find_if(found.begin(), found.end(),
+                                 [&field](const auto& other) { return same_field(field, other.first); });
+        if (same == found.end()) same = found.insert(found.end(), {field, {}});
+        same->second.push_back(entries[k].name);
       }
+    }
+    for (auto& [field, kinds] : found) {
+      if (kinds.size() < entries.size() || entries.size() == 1) {
+        std::string condition = path + ".kind=" + kinds[0];
+        for (std::size_t i = 1; i < kinds.size(); ++i) condition += "|" + kinds[i];
+        field.when = condition + (field.when.empty() ? "" : ", ") + field.when;
+      }
+      fields_.push_back(std::move(field));
     }
   }
 

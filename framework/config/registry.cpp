@@ -26,9 +26,13 @@ Store& store() {
 
 void add_to_registry(const std::string& registry, RegistryEntry entry) {
   const std::lock_guard lock(store().mutex);
+  auto& kinds = store().registries[registry];
+  for (const auto& [name, other] : kinds)
+    if (name == entry.name || other.type == entry.type)
+      throw std::logic_error("the kind '" + entry.name + "' of " + registry + " is registered twice" +
+                             (name == entry.name ? "" : ", also as '" + name + "'"));
   const std::string name = entry.name;
-  if (!store().registries[registry].emplace(name, std::move(entry)).second)
-    throw std::logic_error("the kind '" + name + "' of " + registry + " is registered twice");
+  kinds.emplace(name, std::move(entry));
 }
 
 void add_to_registry_later(const std::string& registry, RegistryEntry entry) noexcept {

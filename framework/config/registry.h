@@ -23,7 +23,7 @@ struct RegistryEntry {
   std::function<std::shared_ptr<void>(const void*)> copy;  // from and to the base
 };
 
-// Adds a kind. Throws std::logic_error if `registry` has that name already.
+// Adds a kind. Throws std::logic_error if `registry` has that name or that class already.
 void add_to_registry(const std::string& registry, RegistryEntry entry);
 // As add_to_registry, but keeps the error for check_registries(): a static constructor must not throw.
 void add_to_registry_later(const std::string& registry, RegistryEntry entry) noexcept;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "config/closest.h"
@@ -11,29 +9,23 @@
 namespace attnlab {
 namespace {
 
-using Row = std::array<std::string, 4>;
+// "whole number, at least 1, in tokens"
+std::string about(const FieldDoc& field) {
+  std::string text = field.type;
+  if (!field.range.empty()) text += ", " + field.range;
+  if (!field.unit.empty()) text += ", in " + field.unit;
+  if (!field.choices.empty()) text += ": " + join_names(field.choices);
+  return text;
+}
 
-// Key, type with range or choices, default, doc.
-Row row_of(const FieldDoc& field) {
-  std::string type = field.type;
-  if (!field.range.empty()) type += ", " + field.range;
-  if (!field.choices.empty()) type += ": " + join_names(field.choices);
-  std::string doc = field.doc;
-  if (!field.unit.empty()) doc += fmt::format(" [{}]", field.unit);
+// What holds of some keys only.
+std::vector<std::string> notes(const FieldDoc& field) {
+  std::vector<std::string> list;
+  if (!field.when.empty()) list.push_back("only with " + field.when);
   if (field.is_copy)
-    doc += fmt::format(" (keys and values of {})",
-                       field.inherits.empty() ? "the top level" : "'" + field.inherits + "'");
-  if (!field.when.empty()) doc += fmt::format(" (with {})", field.when);
-  return {field.path, type, field.value, doc};
-}
-
-std::size_t characters(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::string padded(const std::string& text, std::size_t width) {
-  return text + std::string(width - std::min(width, characters(text)) + 2, ' ');
+    list.push_back("has all keys and values of " +
+                   (field.inherits.empty() ? "the top level" : field.inherits));
+  return list;
 }
 
 // A cell of a Markdown table.
@@ -48,18 +40,12 @@ std::string escaped(const std::string& text) {
 
 }  // namespace
 
-std::string schema_table(const std::vector<FieldDoc>& fields) {
-  std::vector<Row> rows{{"KEY", "TYPE", "DEFAULT", "MEANING"}};
-  for (const FieldDoc& field : fields) rows.push_back(row_of(field));
-  // A very long cell does not push the columns of all others apart.
-  std::array<std::size_t, 3> widths{};
-  for (const Row& row : rows)
-    for (std::size_t c = 0; c < widths.size(); ++c)
-      widths[c] = std::max(widths[c], std::min<std::size_t>(44, characters(row[c])));
+std::string schema_text(const std::vector<FieldDoc>& fields) {
   std::string text;
-  for (const Row& row : rows) {
-    for (std::size_t c = 0; c < widths.size(); ++c) text += padded(row[c], widths[c]);
-    text += row[3] + "\n";
+  for (const FieldDoc& field : fields) {
+    text += fmt::format("{}{}{}\n    {} ({})\n", field.path, field.value.empty() ? "" : " = ", field.value,
+                        field.doc, about(field));
+    for (const std::string& note : notes(field)) text += fmt::format("    {}\n", note);
   }
   return text;
 }
@@ -67,10 +53,10 @@ std::string schema_table(const std::vector<FieldDoc>& fields) {
 std::string schema_markdown(const std::vector<FieldDoc>& fields) {
   std::string text = "| key | type | default | meaning |\n|---|---|---|---|\n";
   for (const FieldDoc& field : fields) {
-    const Row row = row_of(field);
-    const std::string value = row[2].empty() ? "" : fmt::format("`{}`", escaped(row[2]));
-    text +=
-        fmt::format("| `{}` | {} | {} | {} |\n", escaped(row[0]), escaped(row[1]), value, escaped(row[3]));
+    std::string doc = field.doc;
+    for (const std::string& note : notes(field)) doc += "; " + note;
+    const std::string value = field.value.empty() ? "" : fmt::format("`{}`", escaped(field.value));
+    text += fmt::format("| `{}` | {} | {} | {} |\n", field.path, escaped(about(field)), value, escaped(doc));
   }
   return text;
 }

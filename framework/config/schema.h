@@ -8,9 +8,10 @@
 
 namespace attnlab {
 
-// A text table: one key a line with type, default, range or choices, and doc.
-std::string schema_table(const std::vector<FieldDoc>& fields);
-// The same as a Markdown table.
+// For a terminal: each key with its default, and below it what it means, its type, range, choices and
+// conditions.
+std::string schema_text(const std::vector<FieldDoc>& fields);
+// A Markdown table, for documents.
 std::string schema_markdown(const std::vector<FieldDoc>& fields);
 // A JSON array of objects with path, when, type, default, range, choices, unit, doc, inherits.
 std::string schema_json(const std::vector<FieldDoc>& fields);

@@ -13,7 +13,7 @@ namespace attnlab {
 // One key as `config schema` shows it.
 struct FieldDoc {
   std::string path;  // "model.attention.width"
-  std::string when;  // "model.attention.kind=window": only with that kind; mostly empty
+  std::string when;  // "model.attention.kind=window|linear": only with these kinds; mostly empty
   std::string type;  // "whole number", "text", "list of numbers", "choice", "section", "kind of attention", …
   std::string value;  // default as YAML; empty for sections
   std::string range;  // "at least 1"

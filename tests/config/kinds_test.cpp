@@ -66,6 +66,13 @@ TEST_CASE("A registry refuses what it does not know and what it has already") {
   const auto again = []() { add_to_registry("shape", registry_entry("shape", "band")); };
   CHECK_THROWS_AS(again(), std::logic_error);
   CHECK(message_of(again) == "the kind 'band' of shape is registered twice");
+  const auto renamed = []() {
+    RegistryEntry entry = registry_entry("shape", "band");
+    entry.name = "ribbon";
+    add_to_registry("shape", entry);
+  };
+  CHECK_THROWS_AS(renamed(), std::logic_error);
+  CHECK(message_of(renamed) == "the kind 'ribbon' of shape is registered twice, also as 'band'");
   CHECK(Registry<ShapeSpec>::list().size() == 3);
   CHECK_NOTHROW(check_registries());
 }

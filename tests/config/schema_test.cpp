@@ -18,6 +18,36 @@ const FieldDoc& field(const std::vector<FieldDoc>& fields, const std::string& pa
   return *found;
 }
 
+struct SolidSpec {
+  static constexpr const char* kRegistry = "solid";
+  virtual ~SolidSpec() = default;
+  std::string name = "x";
+  virtual void fields(Fields& f) { f("name", name, "its name"); }
+};
+struct CubeSpec : SolidSpec {
+  double side = 1;
+  void fields(Fields& f) override {
+    f("side", side, above(0), "length");
+    SolidSpec::fields(f);
+  }
+};
+struct LineSpec : CubeSpec {};
+struct DiscSpec : SolidSpec {
+  double radius = 1;
+  void fields(Fields& f) override {
+    SolidSpec::fields(f);
+    f("radius", radius, above(0), "half its width");
+  }
+};
+const Registered<SolidSpec, CubeSpec> cube{"cube", ""};
+const Registered<SolidSpec, LineSpec> line{"line", ""};
+const Registered<SolidSpec, DiscSpec> disc{"disc", ""};
+
+struct BoxSpec {
+  std::shared_ptr<SolidSpec> solid = std::make_shared<CubeSpec>();
+  void fields(Fields& f) { f.kind("solid", solid, "what is in it"); }
+};
+
 }  // namespace
 
 TEST_CASE("Every key is described, those of all kinds included") {
@@ -59,17 +89,32 @@ TEST_CASE("Defaults are within their ranges: a default spec written is accepted"
   CHECK(problems_in(write_spec(RunSpec{})).empty());
 }
 
-TEST_CASE("The schema as a table") {
-  const std::string table = schema_table(describe(TrainSpec{}));
-  CHECK(table.starts_with("KEY            TYPE "));
-  CHECK(table.find("\nlearning_rate  number, above 0") != std::string::npos);
-  CHECK(table.find("stop after so many steps [steps]\n") != std::string::npos);
-  CHECK(schema_table(describe(RunSpec{})).find("the encoder (keys and values of 'model')") !=
+TEST_CASE("Keys that some kinds share come once") {
+  BoxSpec spec;
+  const std::vector<FieldDoc> fields = describe(spec);
+  REQUIRE(fields.size() == 4);
+  CHECK(fields[0].choices == std::vector<std::string>{"cube", "disc", "line"});
+  CHECK((fields[1].path == "solid.side" && fields[1].when == "solid.kind=cube|line"));
+  CHECK((fields[2].path == "solid.name" && fields[2].when.empty()));
+  CHECK((fields[3].path == "solid.radius" && fields[3].when == "solid.kind=disc"));
+}
+
+TEST_CASE("The schema for a terminal and for documents") {
+  const std::string text = schema_text(describe(RunSpec{}));
+  CHECK(text.find("\nmodel.width = 64\n    numbers a token (whole number, at least 1, in numbers)\n") !=
         std::string::npos);
-  CHECK(schema_table(describe(RunSpec{})).find("tokens] (with model.shape.kind=band)") != std::string::npos);
-  CHECK(schema_markdown(describe(TrainSpec{}))
-            .find("| `betas` | list of numbers, at least 0 and below 1 | `[0.9, 0.999]` | of AdamW |\n") !=
+  CHECK(text.find(
+            "\nmodel.shape.width = 16\n    neighbours on each side (whole number, at least 1, in tokens)\n"
+            "    only with model.shape.kind=band\n") != std::string::npos);
+  CHECK(text.find("\nmodel.norm.place = pre\n    where it stands (choice: pre, post, none)\n") !=
         std::string::npos);
+  CHECK(text.find("\nmodel.encoder\n    the encoder (section)\n    has all keys and values of model\n") !=
+        std::string::npos);
+  const std::string table = schema_markdown(describe(BoxSpec{}));
+  CHECK(table.starts_with("| key | type | default | meaning |\n|---|---|---|---|\n"));
+  CHECK(
+      table.find("| `solid.side` | number, above 0 | `1.0` | length; only with solid.kind=cube\\|line |\n") !=
+      std::string::npos);
 }
 
 TEST_CASE("The schema as JSON") {

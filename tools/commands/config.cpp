@@ -2,9 +2,8 @@
 // said.
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
-
 #include "command.h"
+#include "config/schema.h"
 #include "config/spec.h"
 #include "train/experiment_spec.h"
 
@@ -37,31 +36,8 @@ int show_difference(const std::string& a, const std::string& b) {
 }
 
 int schema(bool json) {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  const auto defaults = std::make_unique<ExperimentSpec>();
-  for (const FieldDoc& field : describe(*defaults)) {
-    if (json) {
-      all.push_back({{"path", field.path},
-                     {"when", field.when},
-                     {"type", field.type},
-                     {"default", field.value},
-                     {"range", field.range},
-                     {"choices", field.choices},
-                     {"unit", field.unit},
-                     {"doc", field.doc},
-                     {"inherits", field.inherits}});
-      continue;
-    }
-    std::string about = field.type;
-    if (!field.range.empty()) about += ", " + field.range;
-    if (!field.unit.empty()) about += ", in " + field.unit;
-    for (std::size_t i = 0; i < field.choices.size(); ++i)
-      about += (i == 0 ? ": " : " | ") + field.choices[i];
-    fmt::print("{}{}\n    {} ({}){}{}\n", field.path, field.value.empty() ? "" : " = " + field.value,
-               field.doc, about, field.when.empty() ? "" : "\n    only with " + field.when,
-               field.inherits.empty() ? "" : "\n    has all keys of " + field.inherits);
-  }
-  if (json) fmt::print("{}\n", all.dump(2));
+  const std::vector<FieldDoc> fields = describe(*std::make_unique<ExperimentSpec>());
+  fmt::print("{}", json ? schema_json(fields) : schema_text(fields));
   return 0;
 }
 
