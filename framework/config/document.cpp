@@ -133,7 +133,10 @@ void Tree::set(const std::string& assignment) {
   if (std::count(path.begin(), path.end(), '.') >= static_cast<std::ptrdiff_t>(kMaxDepth))
     return problems_.add(start, "nested deeper than " + std::to_string(kMaxDepth) + " levels");
   origin.column = origin.at(assignment, equals + 1).column;
-  ParsedText parsed = parse_yaml(std::string_view(assignment).substr(equals + 1), origin, problems_);
+  // A pattern such as *.bias would be an alias in YAML; aliases are refused anyway, so here it is text.
+  std::string text = assignment.substr(equals + 1);
+  if (text.starts_with('*')) text = "'" + text + "'";
+  ParsedText parsed = parse_yaml(text, origin, problems_);
   damaged_ |= !parsed.complete;
   if (!parsed.complete) return;
   // From the innermost key outwards.

@@ -121,7 +121,7 @@ TEST_CASE("Problems of several files come file by file, --set last") {
             "--set:2:12: error: 'train.clip' is 0, must be above 0");
 }
 
-TEST_CASE("--set takes YAML values") {
+TEST_CASE("an assignment takes YAML values") {
   const auto set = [](const std::string& assignment) { return read(Tree::load({}, {assignment})); };
   CHECK(set("seed=5").seed == 5);
   CHECK(set("name=a b").name == "a b");
@@ -131,6 +131,7 @@ TEST_CASE("--set takes YAML values") {
   CHECK(set("train.max_steps=1e3").train.max_steps == 1000);
   CHECK(set("train.trainable=[\"*.norm.*\", head]").train.trainable ==
         std::vector<std::string>{"*.norm.*", "head"});
+  CHECK(set("train.trainable=*.norm.*").train.trainable == std::vector<std::string>{"*.norm.*"});
   CHECK(set("train.trainable=layernorm_only").train.trainable == std::vector<std::string>{"layernorm_only"});
   CHECK(set("model={width: 8, skip: false}").model.width == 8);
   CHECK_FALSE(set("model={width: 8, skip: false}").model.decoder.skip.on);
@@ -149,8 +150,8 @@ TEST_CASE("Problems with --set carry its number and column") {
   CHECK(problems_of_set("base=x.yaml") == "--set:1:1: error: 'base' stands in files only");
   CHECK(problems_of_set("seed=[1") ==
         "--set:1:6: error: invalid YAML: '[' without ']', or ',' missing in it");
-  CHECK(problems_of_set("train.trainable=*.norm") ==
-        "--set:1:17: error: a leading * starts an alias, which is not supported; put text that begins with * "
+  CHECK(problems_of_set("train.trainable=[*.norm]") ==
+        "--set:1:18: error: a leading * starts an alias, which is not supported; put text that begins with * "
         "in quotes");
   CHECK(problems_of_set("seed=") == "--set:1:1: error: 'seed' must be a whole number, found no value");
   CHECK(problems_of_set("name=\"\xff\"") == "--set:1:7: error: invalid UTF-8: byte 0xFF at offset 1");
