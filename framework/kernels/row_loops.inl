@@ -147,15 +147,23 @@ inline void dropout_factors(const DropoutRow& row, Index columns, float* factors
   for (Index first = 0; first < columns; first += kColumns) {
     std::uint32_t words[4 * kBlocks];
     for (Index b = 0; b < kBlocks; b += kRowLanes) {
-      WideWords index = WideWords{} + row.row * blocks + static_cast<std::uint64_t>(first / kColumns * kBlocks + b);
-      for (Index i = 0; i < kRowLanes; ++i) index[i] += static_cast<std::uint64_t>(i);
-      Words c[4] = {__builtin_convertvector(index, Words), __builtin_convertvector(index >> 32, Words)};
+      alignas(WideWords) std::uint64_t index[kRowLanes];
+      for (Index i = 0; i < kRowLanes; ++i)
+        index[i] = row.row * blocks + static_cast<std::uint64_t>(first / kColumns * kBlocks + b + i);
+      const auto wide = *reinterpret_cast<const WideWords*>(index);
+      Words c[4] = {__builtin_convertvector(wide, Words), __builtin_convertvector(wide >> 32, Words)};
       draw_block(row.key, row.step, c);
       for (Index w = 0; w < 4; ++w) at(words + w * kBlocks + b) = c[w];
     }
     const auto* halves = reinterpret_cast<const Half*>(words);
-    const Index count = std::min(kColumns, columns - first);
-    for (Index j = 0; j < count; ++j) factors[first + j] = halves[j] < row.threshold ? 0.0F : row.scale;
+    float last[kColumns];
+    const bool whole = first + kColumns <= columns;
+    float* out = whole ? factors + first : last;
+    for (Index j = 0; j < kColumns; j += kRowLanes) {
+      const Words drawn = __builtin_convertvector(*reinterpret_cast<const Halves*>(halves + j), Words);
+      at(out + j) = drawn < row.threshold ? Row{} : Row{} + row.scale;
+    }
+    if (!whole) std::copy_n(last, columns - first, factors + first);
   }
 }
 
