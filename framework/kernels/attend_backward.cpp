@@ -220,7 +220,8 @@ void attend_backward(const AttendInputs& inputs, const Tensor& output, const Ten
   for (Index b = 0; b < queries.count(); ++b)
     if (queries.length(b) > kQueryBlock) long_pieces += inputs.heads;
   const bool split = long_pieces < 4 * thread_count();
-  std::vector<AttendItem> whole, by_queries, by_keys;
+  thread_local std::vector<AttendItem> whole, by_queries, by_keys;
+  whole.clear(), by_queries.clear(), by_keys.clear();
   for (Index b = 0; b < queries.count(); ++b) {
     if (queries.length(b) <= kQueryBlock || !split) {
       add_items(inputs, b, std::max<Index>(queries.length(b), 1), std::max<Index>(queries.length(b), 1),
@@ -232,10 +233,11 @@ void attend_backward(const AttendInputs& inputs, const Tensor& output, const Ten
   }
   dispatch(inputs.query.type(), [&](auto zero) {
     const Backward<decltype(zero)> backward(inputs, output, statistics, d_output, d_query, d_key, d_value);
-    run_items(whole, [&](const AttendItem& item) { backward.run_sentence(item); });
-    if (d_query.buffer) run_items(by_queries, [&](const AttendItem& item) { backward.run_queries(item); });
+    run_items(inputs, whole, [&backward](const AttendItem& item) { backward.run_sentence(item); });
+    if (d_query.buffer)
+      run_items(inputs, by_queries, [&backward](const AttendItem& item) { backward.run_queries(item); });
     if (d_key.buffer || d_value.buffer)
-      run_items(by_keys, [&](const AttendItem& item) { backward.run_keys(item); });
+      run_items(inputs, by_keys, [&backward](const AttendItem& item) { backward.run_keys(item); });
   });
 }
 

@@ -43,16 +43,19 @@ void add_items(const AttendInputs& inputs, Index sentence, Index rows, Index blo
           {sentence, head, std::min(heads, inputs.heads - head), first, std::min(block, rows - first)});
 }
 
-std::vector<AttendItem> query_items(const AttendInputs& inputs) {
-  std::vector<AttendItem> items;
+bool worth_threads(const AttendInputs& inputs) {
+  constexpr Index kLeastWork = Index{1} << 17;  // multiply-adds
+  Index pairs = 0;
   for (Index b = 0; b < inputs.mask->queries.count(); ++b)
-    add_items(inputs, b, inputs.mask->queries.length(b), kQueryBlock, items);
-  return items;
+    pairs += inputs.mask->queries.length(b) * inputs.mask->keys.length(b);
+  return pairs * (inputs.query.columns() + inputs.value.columns()) >= kLeastWork;
 }
 
 void clear_reserved(const Sequences& sequences, const Target& target) {
   if (!target.buffer || target.add) return;
-  if (!sequences.lengths.empty() || sequences.rows() < target.buffer.rows()) target.buffer.fill(0);
+  const bool whole =
+      sequences.lengths.empty() && sequences.offset(0) == 0 && sequences.rows() == target.buffer.rows();
+  if (!whole) target.buffer.fill(0);
 }
 
 void number_draws(const AttendInputs& inputs, Index head, QueryBlock& block) {

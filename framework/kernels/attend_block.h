@@ -40,19 +40,22 @@ struct QueryBlock {
 };
 
 void look(const Mask& mask, Index sentence, Index first, Index count, Index lanes, QueryBlock& block);
-// Every row of every sentence once, in blocks of queries; short sentences in groups of heads.
-std::vector<AttendItem> query_items(const AttendInputs& inputs);
+// Adds the rows of a sentence, in blocks; heads go together where a head alone is too little.
 void add_items(const AttendInputs& inputs, Index sentence, Index rows, Index block,
                std::vector<AttendItem>& items);
+bool worth_threads(const AttendInputs& inputs);  // or is there so little to do that starting them costs more?
 
 // Rows that are reserved but belong to no sentence get no gradient.
 void clear_reserved(const Sequences& sequences, const Target& target);
 
 // Runs body(item) for all items.
 template <class Body>
-void run_items(const std::vector<AttendItem>& items, Body&& body) {
-  parallel_items(static_cast<Index>(items.size()),
-                 [&](Index i) { body(items[static_cast<std::size_t>(i)]); });
+void run_items(const AttendInputs& inputs, const std::vector<AttendItem>& items, const Body& body) {
+  if (worth_threads(inputs))
+    parallel_items(static_cast<Index>(items.size()),
+                   [&items, &body](Index i) { body(items[static_cast<std::size_t>(i)]); });
+  else
+    for (const AttendItem& item : items) body(item);
 }
 
 void number_draws(const AttendInputs& inputs, Index head, QueryBlock& block);

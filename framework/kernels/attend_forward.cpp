@@ -93,10 +93,13 @@ class Forward {
 }  // namespace
 
 void attend_forward(const AttendInputs& inputs, const Tensor& output, const Tensor& statistics) {
-  const auto items = query_items(inputs);
+  thread_local std::vector<AttendItem> items;
+  items.clear();
+  for (Index b = 0; b < inputs.mask->queries.count(); ++b)
+    add_items(inputs, b, inputs.mask->queries.length(b), kQueryBlock, items);
   dispatch(inputs.query.type(), [&](auto zero) {
     const Forward<decltype(zero)> forward(inputs, output, statistics);
-    run_items(items, [&](const AttendItem& item) { forward.run(item); });
+    run_items(inputs, items, [&forward](const AttendItem& item) { forward.run(item); });
   });
 }
 

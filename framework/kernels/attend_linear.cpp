@@ -25,8 +25,9 @@ void plan_prefixes(const Mask& mask, Index sentence, std::vector<Index>& prefixe
   if (!possible) std::fill(prefixes.begin(), prefixes.end(), Index{0});
 }
 
-std::vector<AttendItem> sentence_items(const AttendInputs& inputs) {
-  std::vector<AttendItem> items;
+const std::vector<AttendItem>& sentence_items(const AttendInputs& inputs) {
+  thread_local std::vector<AttendItem> items;
+  items.clear();
   for (Index b = 0; b < inputs.mask->queries.count(); ++b) {
     const Index rows = std::max<Index>(inputs.mask->queries.length(b), 1);
     add_items(inputs, b, rows, rows, items);
@@ -155,7 +156,7 @@ void linear_forward(const LinearInputs& inputs, const Tensor& output, const Tens
   const AttendInputs same = as_attend(inputs);
   dispatch(inputs.query.type(), [&](auto zero) {
     const Forward<decltype(zero)> forward(same, output, inverses);
-    run_items(sentence_items(same), [&](const AttendItem& item) { forward.run(item); });
+    run_items(same, sentence_items(same), [&forward](const AttendItem& item) { forward.run(item); });
   });
 }
 

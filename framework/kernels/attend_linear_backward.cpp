@@ -240,7 +240,7 @@ void linear_backward(const LinearInputs& inputs, const Tensor& output, const Ten
   clear_reserved(inputs.mask->keys, d_value);
   dispatch(inputs.query.type(), [&](auto zero) {
     const Backward<decltype(zero)> backward(same, output, inverses, d_output, d_query, d_key, d_value);
-    run_items(sentence_items(same), [&](const AttendItem& item) { backward.run(item); });
+    run_items(same, sentence_items(same), [&backward](const AttendItem& item) { backward.run(item); });
   });
 }
 

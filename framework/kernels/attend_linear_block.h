@@ -10,8 +10,8 @@ namespace attnlab::kernels::detail {
 // later block has fewer. 0 where intervals do not start at the first key, or shrink.
 void plan_prefixes(const Mask& mask, Index sentence, std::vector<Index>& prefixes);
 
-// Whole sentences, short ones in groups of heads.
-std::vector<AttendItem> sentence_items(const AttendInputs& inputs);
+// Whole sentences, short ones in groups of heads. The list lives until the thread's next call.
+const std::vector<AttendItem>& sentence_items(const AttendInputs& inputs);
 
 inline AttendInputs as_attend(const LinearInputs& in) {
   return {in.query, in.key, in.value, in.mask, in.heads, 1, 0, {}};

@@ -1,7 +1,7 @@
 #include "kernels/attend_loops.h"
 
 #include "kernels/attend_loops_isa.h"
-#include "kernels/cpu.h"
+#include "kernels/vectorise.h"
 
 namespace attnlab::kernels::detail {
 namespace {
@@ -14,18 +14,11 @@ AttendLoops<T> pick(F32 f32, F64 f64) {
     return f64();
 }
 
-// What this CPU has, but no more than the library of products is allowed to use.
 template <class T>
 AttendLoops<T> choose() {
 #ifdef __x86_64__
-  const std::string allowed = isa_name();
-  if (allowed.starts_with("avx512") && __builtin_cpu_supports("avx512f") &&
-      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl"))
-    return pick<T>(avx512::loops_f32, avx512::loops_f64);
-  if (allowed.starts_with("avx") && allowed != "avx" && __builtin_cpu_supports("avx2") &&
-      __builtin_cpu_supports("fma"))
-    return pick<T>(avx2::loops_f32, avx2::loops_f64);
+  if (vector_isa() == VectorIsa::avx512) return pick<T>(avx512::loops_f32, avx512::loops_f64);
+  if (vector_isa() == VectorIsa::avx2) return pick<T>(avx2::loops_f32, avx2::loops_f64);
 #endif
   return pick<T>(baseline::loops_f32, baseline::loops_f64);
 }

@@ -1,7 +1,9 @@
 #include "ops/attend.h"
 
 #include <cmath>
+#include <limits>
 #include <memory>
+#include <vector>
 
 #include "core/parallel.h"
 #include "kernels/attend.h"
@@ -24,6 +26,32 @@ void check_rows(const char* op, const char* what, const Sequences& sequences, co
 std::uint32_t threshold_of(double dropout) {
   check(dropout >= 0 && dropout < 1, "attend: dropout ", dropout, ", expected 0 <= dropout < 1");
   return std::min<std::uint32_t>(static_cast<std::uint32_t>(std::lround(dropout * 65536)), 65535);
+}
+
+// The weights of one head of one sentence: item b * H + h.
+template <class E>
+void weigh_head(const Tensor& query, const Tensor& key, const Mask& mask, const AttendOptions& options,
+                Index item, const Tensor& result) {
+  const Index b = item / options.heads, head = item % options.heads, width = query.columns() / options.heads;
+  const Index longest = result.shape()[2], keys = result.shape()[3];
+  const E* k = key.data<E>() + mask.keys.offset(b) * key.row_stride() + head * width;
+  std::vector<double> scores;
+  for (Index t = 0; t < mask.queries.length(b); ++t) {
+    const Interval seen = mask.visible(b, t);
+    const E* q = query.data<E>() + (mask.queries.offset(b) + t) * query.row_stride() + head * width;
+    double most = -std::numeric_limits<double>::infinity(), total = 0;
+    scores.clear();
+    for (Index s = seen.begin; s < seen.end; ++s) {
+      double sum = 0;
+      for (Index j = 0; j < width; ++j)
+        sum += static_cast<double>(q[j]) * static_cast<double>(k[s * key.row_stride() + j]);
+      scores.push_back(sum * options.scale);
+      most = std::max(most, scores.back());
+    }
+    for (double& score : scores) total += score = std::exp(score - most);
+    auto* out = result.data<Accumulator<E>>() + (item * longest + t) * keys + seen.begin;
+    for (const double score : scores) *out++ = static_cast<Accumulator<E>>(score / total);
+  }
 }
 
 }  // namespace
@@ -55,6 +83,11 @@ void check_owned_rows(const char* op, const Sequences& sequences) {
           " and ", b + 1, " share rows, which has no gradient");
 }
 
+Tensor attention_output(const Sequences& sequences, Index rows, Index columns, DType type) {
+  const bool whole = sequences.lengths.empty() && sequences.offset(0) == 0 && sequences.rows() == rows;
+  return whole ? Tensor({rows, columns}, type) : Tensor::zeros({rows, columns}, type);
+}
+
 Var attend(const Var& query, const Var& key, const Var& value, const Mask& mask,
            const AttendOptions& options) {
   check_attention("attend", query.value(), key.value(), value.value(), mask, options.heads);
@@ -70,9 +103,9 @@ Var attend(const Var& query, const Var& key, const Var& value, const Mask& mask,
                                tape.training() ? threshold_of(options.dropout) : 0,
                                tape.random(options.stream)};
   const DType type = query.type();
-  Tensor output({query.value().rows(), value.value().columns()}, type);
-  const Tensor statistics({2 * options.heads, query.value().rows()}, type == DType::f64 ? DType::f64 : DType::f32);
-  if (!mask.queries.lengths.empty()) output.fill(0);
+  const Tensor output = attention_output(mask.queries, query.value().rows(), value.value().columns(), type);
+  const Tensor statistics({2 * options.heads, query.value().rows()},
+                          type == DType::f64 ? DType::f64 : DType::f32);
   kernels::attend_forward(inputs, output, statistics);
   return record(
       attend_op, {query, key, value}, output, [inputs, kept, output, statistics](Gradients& gradients) {
@@ -87,34 +120,12 @@ Var attend(const Var& query, const Var& key, const Var& value, const Mask& mask,
 Tensor attention_weights(const Tensor& query, const Tensor& key, const Mask& mask,
                          const AttendOptions& options) {
   check_attention("attention_weights", query, key, key, mask, options.heads);
-  const Index heads = options.heads, width = query.columns() / heads;
-  const Index longest = mask.queries.longest(), keys = mask.keys.longest();
   const DType type = query.type() == DType::f64 ? DType::f64 : DType::f32;
-  const Tensor result = Tensor::zeros({mask.queries.count(), heads, longest, keys}, type);
-  dispatch(query.type(), [&](auto zero) {
-    using E = decltype(zero);
-    using T = Accumulator<E>;
-    parallel_items(mask.queries.count() * heads, [&](Index item) {
-      const Index b = item / heads, head = item % heads;
-      for (Index t = 0; t < mask.queries.length(b); ++t) {
-        const Interval seen = mask.visible(b, t);
-        if (seen.empty()) continue;
-        const E* q = query.data<E>() + (mask.queries.offset(b) + t) * query.row_stride() + head * width;
-        const E* k = key.data<E>() + mask.keys.offset(b) * key.row_stride() + head * width;
-        std::vector<double> scores;
-        double most = -std::numeric_limits<double>::infinity(), total = 0;
-        for (Index s = seen.begin; s < seen.end; ++s) {
-          double sum = 0;
-          for (Index j = 0; j < width; ++j)
-            sum += static_cast<double>(q[j]) * static_cast<double>(k[s * key.row_stride() + j]);
-          scores.push_back(sum * options.scale);
-          most = std::max(most, scores.back());
-        }
-        for (double& score : scores) total += score = std::exp(score - most);
-        T* out = result.data<T>() + (item * longest + t) * keys;
-        for (Index s = seen.begin; s < seen.end; ++s)
-          out[s] = static_cast<T>(scores[static_cast<std::size_t>(s - seen.begin)] / total);
-      }
+  const Tensor result =
+      Tensor::zeros({mask.queries.count(), options.heads, mask.queries.longest(), mask.keys.longest()}, type);
+  parallel_items(mask.queries.count() * options.heads, [&query, &key, &mask, &options, &result](Index item) {
+    dispatch(query.type(), [&query, &key, &mask, &options, &result, item](auto zero) {
+      weigh_head<decltype(zero)>(query, key, mask, options, item, result);
     });
   });
   return result;

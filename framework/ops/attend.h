@@ -29,6 +29,8 @@ Tensor attention_weights(const Tensor& query, const Tensor& key, const Mask& mas
 // Throws ShapeError unless the rows and columns of query, key and value fit `mask` and `heads`.
 void check_attention(const char* op, const Tensor& query, const Tensor& key, const Tensor& value,
                      const Mask& mask, Index heads);
+// A result of [rows, columns]; zeroed where `sequences` leave rows out, which no kernel writes.
+Tensor attention_output(const Sequences& sequences, Index rows, Index columns, DType type);
 // Throws ShapeError if sentences share rows: those have no single owner that could write their gradient.
 void check_owned_rows(const char* op, const Sequences& sequences);
 
