@@ -38,7 +38,7 @@ void scatter(const Tensor& dy, const std::vector<std::int32_t>& ids, double scal
   parallel_items(static_cast<Index>(groups.starts.size()) - 1, [&](Index group) {
     const auto first = static_cast<std::size_t>(groups.starts[static_cast<std::size_t>(group)]);
     const auto last = static_cast<std::size_t>(groups.starts[static_cast<std::size_t>(group) + 1]);
-    S* row = table + ids[static_cast<std::size_t>(groups.places[first])] * D;
+    S* row = table + ids[static_cast<std::size_t>(groups.places[first])] * to.buffer.row_stride();
     for (std::size_t k = first; k < last; ++k) {
       const T* from = dy.data<T>() + groups.places[k] * dy.row_stride();
       for (Index j = 0; j < D; ++j) row[j] += static_cast<S>(from[j]) * static_cast<S>(scale);
@@ -58,7 +58,7 @@ Var embedding(const Var& table, const std::vector<std::int32_t>& ids, double sca
     using A = Accumulator<T>;
     parallel_for(N, kernels::row_grain(D), [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
-        const T* from = rows.data<T>() + ids[static_cast<std::size_t>(i)] * D;
+        const T* from = rows.data<T>() + ids[static_cast<std::size_t>(i)] * rows.row_stride();
         T* to = y.data<T>() + i * D;
         for (Index j = 0; j < D; ++j) to[j] = static_cast<T>(static_cast<A>(from[j]) * static_cast<A>(scale));
       }
