@@ -76,7 +76,7 @@ void print_table(const std::string& weights, const std::vector<Evaluation>& all)
       fmt::print("{:<24} {:<14} {:>10}  {}\n", one.scores.split, name, value, details);
     };
     for (const Score& score : one.scores.scores) {
-      row(score.name, fmt::format(score.value < 1 ? "{:.4f}" : "{:.2f}", score.value), score.details);
+      row(score.name, fmt::format("{:.{}f}", score.value, score.value < 1 ? 4 : 2), score.details);
       if (!score.signature.empty()) row("", "", score.signature);
     }
     row("nll", fmt::format("{:.4f}", one.nll),
