@@ -9,8 +9,15 @@
 namespace attnlab {
 namespace {
 
-// Errors are relative to the largest element of a tensor.
-constexpr double kF32Bound = 1e-5, kBf16Bound = 5e-2;
+// What a type may cost. Errors are relative to the largest element of a tensor. The bound grows for a problem
+// that is sensitive by itself: to `kSensitivity` times what rounding all inputs and weights does to the f64
+// result.
+struct Allowance {
+  DType type;
+  double bound, rounding;
+};
+constexpr Allowance kF32{DType::f32, 1e-5, 0x1p-24}, kBf16{DType::bf16, 5e-2, 0x1p-9};
+constexpr double kSensitivity = 16;
 
 Tensor widened(const Tensor& x) { return x ? x.converted(DType::f64) : Tensor(); }
 
@@ -30,53 +37,84 @@ double largest(const Tensor& x) {
   return most;
 }
 
-// Relative to the tensor's own size or a tenth of the largest of all parameters: a sum that should vanish (a
-// key's bias shifts all logits of a query alike) has no size of its own.
-void compare_parameters(const Run& narrow, const Run& wide, double bound, Verdict& verdict, const Rig& rig,
-                        const std::string& where) {
+struct Difference {
+  std::string of;
+  double error;
+};
+
+// Parameters: relative to the tensor's own size or a tenth of the largest of all, since a sum that should
+// vanish (a key's bias shifts all logits of a query alike) has no size of its own.
+void add_parameters(const Run& run, const Run& wide, const Rig& rig, std::vector<Difference>& all) {
   double of_all = 1e-30;
   for (const Tensor& gradient : wide.d_parameters) of_all = std::max(of_all, largest(gradient));
-  for (std::size_t i = 0; i < narrow.d_parameters.size(); ++i) {
-    const double own = largest(wide.d_parameters[i]);
-    const double error = distance(narrow.d_parameters[i], wide.d_parameters[i]);
-    verdict.measure(error == 0 ? 0 : error * std::max(own, 1e-30) / std::max(own, 0.1 * of_all), bound,
-                    where + ", gradient of " + rig.parameters.all()[i]->name());
+  for (std::size_t i = 0; i < run.d_parameters.size(); ++i) {
+    const double own = std::max(largest(wide.d_parameters[i]), 1e-30);
+    const double error = distance(run.d_parameters[i], wide.d_parameters[i]);
+    all.push_back(
+        {"gradient of " + rig.parameters.all()[i]->name(), error * own / std::max(own, 0.1 * of_all)});
   }
 }
 
-void compare_rows(const Run& narrow, const Run& wide, double bound, Verdict& verdict,
-                  const std::string& where) {
-  const auto one = [&](const Tensor& x, const Tensor& y, const char* what) {
-    if (x) verdict.measure(distance(x, y), bound, where + ", " + what);
+std::vector<Difference> differences(const Run& run, const Run& wide, const Rig& rig) {
+  std::vector<Difference> all{{"output", distance(run.output, wide.output)}};
+  const auto add = [&all](const Tensor& x, const Tensor& y, const char* of) {
+    if (x) all.push_back({of, distance(x, y)});
   };
-  one(narrow.output, wide.output, "output");
-  one(narrow.d_query, wide.d_query, "gradient of queries");
-  one(narrow.d_key, wide.d_key, "gradient of keys");
-  one(narrow.d_value, wide.d_value, "gradient of values");
+  add(run.d_query, wide.d_query, "gradient of queries");
+  add(run.d_key, wide.d_key, "gradient of keys");
+  add(run.d_value, wide.d_value, "gradient of values");
+  add_parameters(run, wide, rig, all);
+  return all;
 }
 
-void test_type(const Subject& subject, DType type, double bound, Verdict& verdict) {
+// Each element times 1 + rounding * (a random number from [-1, 1]).
+Tensor nudged(const Tensor& x, double rounding, const std::string& name) {
+  if (!x) return {};
+  const Random random(29, stream_name(name));
+  std::vector<double> values = x.to_doubles();
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] *= 1 + rounding * (2 * random.uniform(i) - 1);
+  return Tensor::from(x.shape(), DType::f64, values);
+}
+
+Run run_nudged(Rig& rig, const Problem& problem, double rounding) {
+  std::vector<Tensor> kept;
+  for (const auto& parameter : rig.parameters.all()) {
+    kept.push_back(parameter->value().clone());
+    parameter->value().copy_from(nudged(kept.back(), rounding, parameter->name()));
+  }
+  const Run result = run(rig, {problem.level, problem.mask, nudged(problem.query, rounding, "query"),
+                               nudged(problem.key, rounding, "key"), nudged(problem.value, rounding, "value"),
+                               problem.d_output});
+  for (std::size_t i = 0; i < kept.size(); ++i) rig.parameters.all()[i]->value().copy_from(kept[i]);
+  return result;
+}
+
+void compare(Rig& narrow, Rig& wide, const Problem& problem, const Allowance& allowance, Verdict& verdict,
+             const std::string& where) {
+  const Problem same = widened(problem);
+  const Run expected = run(wide, same);
+  const auto errors = differences(run(narrow, problem), expected, narrow);
+  const auto responses = differences(run_nudged(wide, same, allowance.rounding), expected, narrow);
+  for (std::size_t i = 0; i < errors.size(); ++i)
+    verdict.measure(errors[i].error, std::max(allowance.bound, kSensitivity * responses[i].error),
+                    where + errors[i].of);
+}
+
+void test_type(const Subject& subject, const Allowance& allowance, Verdict& verdict) {
   for (const bool large : {false, true})
     for (const Situation& situation :
          large ? large_situations(subject.promises()) : small_situations(subject.promises())) {
-      Rig narrow(subject, situation.plan(type, large)), wide(subject, situation.plan(DType::f64, large));
+      Rig narrow(subject, situation.plan(allowance.type, large)),
+          wide(subject, situation.plan(DType::f64, large));
       copy_weights(narrow, wide);
-      for (const Level level : levels(narrow)) {
-        const Problem problem = draw_problem(narrow, level, situation);
-        const std::string where = situation.name + (level == Level::core ? " at the core" : "");
-        const Run got = run(narrow, problem), expected = run(wide, widened(problem));
-        compare_rows(got, expected, bound, verdict, where);
-        compare_parameters(got, expected, bound, verdict, narrow, where);
-      }
+      for (const Level level : levels(narrow))
+        compare(narrow, wide, draw_problem(narrow, level, situation), allowance, verdict,
+                situation.name + (level == Level::core ? " at the core, " : ", "));
     }
 }
 
-void test_f32(const Subject& subject, Verdict& verdict) {
-  test_type(subject, DType::f32, kF32Bound, verdict);
-}
-void test_bf16(const Subject& subject, Verdict& verdict) {
-  test_type(subject, DType::bf16, kBf16Bound, verdict);
-}
+void test_f32(const Subject& subject, Verdict& verdict) { test_type(subject, kF32, verdict); }
+void test_bf16(const Subject& subject, Verdict& verdict) { test_type(subject, kBf16, verdict); }
 
 // Puts the number of threads back, whatever happens.
 class ThreadCount {
