@@ -4,9 +4,11 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string>
 
 #include "command.h"
 #include "config/error.h"
@@ -65,10 +67,13 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   restart_with_short_spins(argv);
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a failed write, as a full disk is
   try {
     return run(argc, argv);
   } catch (const ConfigError& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    // Many name file, line and column before the word.
+    const std::string text = error.what();
+    fmt::print(stderr, "{}{}\n", text.find("error: ") == std::string::npos ? "error: " : "", text);
     return 2;
   } catch (const Error& error) {
     fmt::print(stderr, "error: {}\n", error.what());

@@ -13,11 +13,10 @@ struct LossSums {
 
   bool operator==(const LossSums&) const = default;
   void add(const LossSums& other);
-  double mean_smoothed() const { return tokens > 0 ? smoothed / static_cast<double>(tokens) : 0; }
-  double mean_nll() const { return tokens > 0 ? nll / static_cast<double>(tokens) : 0; }
-  double accuracy() const {
-    return tokens > 0 ? static_cast<double>(correct) / static_cast<double>(tokens) : 0;
-  }
+  // Means over target tokens; NaN where there are none, as when every update was skipped.
+  double mean_smoothed() const { return smoothed / static_cast<double>(tokens); }
+  double mean_nll() const { return nll / static_cast<double>(tokens); }
+  double accuracy() const { return static_cast<double>(correct) / static_cast<double>(tokens); }
   // loss, nll, perplexity and accuracy, each name with the prefix.
   Record metrics(const std::string& prefix = "") const;
 };

@@ -79,8 +79,8 @@ class Run {
     try {
       const LoopResult end = run_training(spec_, trainer, folder_, loop);
       result.set("status", to_string(end.reason));
-      append_progress(trainer, start, result);
       result.append(end.last_validation);
+      append_progress(trainer, start, result);  // second: its step is the run's, not the validation's
       if (end.signal == 0) score_tests(result);
       folder_.write_result(result);
       return {end.signal == 0 ? 0 : 128 + end.signal, result};

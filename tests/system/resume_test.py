@@ -1,0 +1,134 @@
+"""Broken-off runs go on to the same bits: signals, kill -9, time limits, threads, accumulation."""
+
+import os
+import random
+import signal
+
+from support import SystemTest, environment, main, read_weights
+
+STEPS = 240
+
+
+def long_run(*more):
+    return ("--set", f"train.max_steps={STEPS}", "--set", "train.log_every=1", *more)
+
+
+class Resume(SystemTest):
+    def break_off(self, step, sent, *arguments):
+        """Starts a run, sends it a signal once it has logged the step, and returns its exit code."""
+        process = self.start("run", "tiny.yaml", "--out", "run", *long_run(*arguments))
+        self.wait_until(lambda: self.step_logged("run") >= step, process, f"step {step}")
+        process.send_signal(sent)
+        return process.wait(60)
+
+    def test_signals_save_and_go_on(self):
+        self.train("unbroken", *long_run())
+        for number, (sent, step) in enumerate(((signal.SIGTERM, 60), (signal.SIGINT, 150))):
+            self.assertEqual(self.break_off(step, sent, *["--resume"][:number]), 128 + sent)
+            self.assertEqual(self.json("run", "result.json")["status"], "interrupted")
+            stopped = self.json("run", "checkpoints", "last", "state.json")["training"]["step"]
+            self.assertGreaterEqual(stopped, step)
+            self.assertLess(stopped, STEPS)
+        self.train("run", *long_run("--resume"))
+        self.assert_same_bits("run", "unbroken")
+        self.assertEqual(self.json("run", "result.json")["status"], "done")
+
+    def test_kill_five_times(self):
+        self.train("unbroken", *long_run())
+        seed = int(os.environ.get("ATTNLAB_TEST_SEED", random.randrange(10**6)))
+        print(f"kills at random: ATTNLAB_TEST_SEED={seed}", flush=True)
+        draw = random.Random(seed)
+        for step in sorted(draw.sample(range(10, STEPS - 60, 15), 5)):
+            self.assertEqual(self.break_off(step + draw.randrange(10), signal.SIGKILL, "--resume"), -signal.SIGKILL)
+        done = self.train("run", *long_run("--resume"))
+        self.assertIn("took over the lock", done.err)
+        self.assert_same_bits("run", "unbroken")
+        steps = [line.split(",")[0] for line in (self.folder / "run/metrics.csv").read_text().splitlines()[1:]]
+        self.assertEqual(sorted(set(map(int, steps))), list(range(1, STEPS + 1)), "each step is logged")
+
+    def test_kill_while_a_checkpoint_is_written(self):
+        often = ("--set", "train.checkpoint_every=1", "--set", "train.max_steps=60")
+        self.train("unbroken", *often)
+        checkpoints = self.folder / "run/checkpoints"
+        caught = 0
+
+        def half_written():
+            try:
+                return any(not name.startswith("step-") and name not in ("best", "last") for name in os.listdir(checkpoints))
+            except FileNotFoundError:
+                return False
+
+        for _ in range(3):
+            process = self.start("run", "tiny.yaml", "--out", "run", "--resume", *often)
+            self.wait_until(half_written, process, "a checkpoint being written")
+            process.kill()
+            process.wait(60)
+            caught += half_written()
+        self.train("run", "--resume", *often)
+        self.assert_same_bits("run", "unbroken")
+        self.assertFalse(half_written(), "left-overs are cleared away")
+        print(f"{caught} of 3 kills left half a checkpoint", flush=True)
+
+    def test_time_limit(self):
+        constant = ("--set", "train.schedule=constant", "--set", "train.checkpoint_every=1000")
+        self.train("run", *constant, "--set", "train.max_steps=100000000", "--max-time", "1s")
+        self.assertEqual(self.json("run", "result.json")["status"], "out_of_time")
+        steps = self.json("run", "result.json")["step"]
+        self.assertEqual(self.json("run", "checkpoints", "last", "state.json")["training"]["step"], steps)
+        more = (*constant, "--set", f"train.max_steps={steps + 20}")
+        self.train("run", *more, "--resume")
+        self.train("unbroken", *more)
+        self.assert_same_bits("run", "unbroken")
+
+    def test_resume_without_a_checkpoint_and_of_a_finished_run(self):
+        self.train("run", "--resume")
+        before = self.weights("run")
+        done = self.train("run", "--resume")
+        self.assertIn("finished", done.err)
+        self.assertEqual(self.weights("run"), before)
+        self.write("empty/config.yaml", "")
+        self.train("empty", "--resume")
+        self.assertEqual(self.weights("empty"), before)
+
+    def test_in_the_middle_of_an_epoch_with_accumulation(self):
+        more = ("--set", "train.accumulate=4", "--set", "train.schedule=constant")
+        self.train("run", *more, "--set", "train.max_steps=11")
+        (self.folder / "run/result.json").unlink()  # as if broken off there
+        self.train("run", *more, "--set", "train.max_steps=24", "--resume")
+        self.train("unbroken", *more, "--set", "train.max_steps=24")
+        self.assert_same_bits("run", "unbroken")
+
+    def test_a_live_run_is_left_alone(self):
+        process = self.start("run", "tiny.yaml", "--out", "run", "--set", "train.max_steps=100000000", "--set", "train.log_every=1")
+        self.wait_until(lambda: self.step_logged("run") >= 3, process, "step 3")
+        self.assertIn("at work", self.train("run", "--resume", code=1).err)
+        self.assertIn("at work", self.train("run", "--overwrite", code=1).err)
+        self.assertIsNone(process.poll())
+        process.terminate()
+        self.assertEqual(process.wait(60), 143)
+
+
+class SameBits(SystemTest):
+    def test_any_number_of_threads(self):
+        runs = []
+        for threads in (1, 2, 3, 7):
+            self.train(f"threads-{threads}", "--set", "train.max_steps=12", "--set", "model.width=48",
+                       "--set", "train.batch_tokens=600", env=environment(OMP_NUM_THREADS=str(threads)))
+            self.assertEqual(self.json(f"threads-{threads}", "environment.json")["threads"], threads)
+            runs.append(f"threads-{threads}")
+        for run in runs[1:]:
+            self.assert_same_bits(runs[0], run)
+
+    def test_accumulation_is_the_same_step(self):
+        # SGD in f64: AdamW would turn the last bits of vanishing gradients into whole steps.
+        more = ("--set", "precision=f64", "--set", "train.optimizer=sgd", "--set", "train.max_steps=6")
+        for count in (1, 4):
+            self.train(f"cut-{count}", *more, "--set", f"train.accumulate={count}")
+        one, four = (read_weights(self.folder / f"cut-{count}/checkpoints/last/model.safetensors") for count in (1, 4))
+        for name, values in one.items():
+            for a, b in zip(values, four[name]):
+                self.assertAlmostEqual(a, b, delta=1e-9, msg=name)
+
+
+if __name__ == "__main__":
+    main()
