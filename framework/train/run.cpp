@@ -11,6 +11,7 @@
 #include "train/evaluation.h"
 #include "train/log.h"
 #include "train/starting_weights.h"
+#include "train/trained_model.h"
 #include "train/training_loop.h"
 
 namespace attnlab {
@@ -109,24 +110,8 @@ class Run {
     result.set("peak_memory_bytes", peak_memory_bytes());
   }
 
-  // The weights that are scored: a mean of the last checkpoints, the best one, or those at the end.
-  void choose_weights(Record& result) {
-    const auto all = checkpoints_in(folder_.checkpoints());
-    if (spec_.train.average_last > 0 && !all.empty()) {
-      const auto count =
-          std::min<std::size_t>(all.size(), static_cast<std::size_t>(spec_.train.average_last));
-      load_average({all.end() - static_cast<std::ptrdiff_t>(count), all.end()}, built_->parameters);
-      result.set("scored_weights", fmt::format("mean of the last {} checkpoints", count));
-    } else if (const auto best = best_checkpoint(folder_.checkpoints())) {
-      Checkpoint(*best).load_weights(built_->parameters);
-      result.set("scored_weights", "checkpoint " + best->filename().string());
-    } else {
-      result.set("scored_weights", std::string("at the end"));
-    }
-  }
-
   void score_tests(Record& result) {
-    choose_weights(result);
+    result.set("scored_weights", load_scored_weights(spec_, folder_.checkpoints(), built_->parameters));
     for (const NamedCorpus& test : task_.tests) {
       const SplitScores scores =
           score_split(*built_->model, task_, test.name, test.corpus, spec_.decode, seed());
