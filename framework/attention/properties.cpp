@@ -126,10 +126,17 @@ PropertyResult Verdict::result(const std::string& property) const {
   return result;
 }
 
-std::vector<PropertyResult> check_attention(const std::string& kind) {
+std::vector<PropertyResult> check_attention(const std::string& kind, const std::string& only) {
+  std::vector<const Property*> wanted;
+  std::string known;
+  for (const Property* property : Property::all()) {
+    known += (known.empty() ? "" : ", ") + std::string(property->name);
+    if (only.empty() || only == property->name) wanted.push_back(property);
+  }
+  if (wanted.empty()) throw ConfigError("no property '" + only + "' of attentions; there are " + known);
   const std::vector<Subject> variants = subjects(kind);
   std::vector<PropertyResult> results;
-  for (const Property* property : Property::all()) results.push_back(run_property(*property, kind, variants));
+  for (const Property* property : wanted) results.push_back(run_property(*property, kind, variants));
   return results;
 }
 

@@ -25,8 +25,9 @@ struct PropertyResult {
 };
 
 // Every property in name order, on the kind's default keys and with each of its own keys changed once.
-// ConfigError if there is no such kind; whatever else goes wrong is a failed property.
-std::vector<PropertyResult> check_attention(const std::string& kind);
+// `only` names a single property. ConfigError if there is no such kind or property; whatever else goes wrong
+// is a failed property.
+std::vector<PropertyResult> check_attention(const std::string& kind, const std::string& only = "");
 
 // Whether none failed.
 bool none_failed(const std::vector<PropertyResult>& results);

@@ -261,10 +261,7 @@ struct DeadKeySpec final : AttentionSpec {
 const Registered<AttentionSpec, DeadKeySpec> dead_key{"broken_dead_key", "deliberately wrong"};
 
 PropertyResult result_of(const std::string& kind, const std::string& property) {
-  for (const PropertyResult& result : check_attention(kind))
-    if (result.property == property) return result;
-  FAIL("no property '" << property << "'");
-  return {};
+  return check_attention(kind, property).at(0);
 }
 
 }  // namespace
