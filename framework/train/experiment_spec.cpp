@@ -28,7 +28,8 @@ void TrainSpec::fields(Fields& f) {
   f("keep_best", keep_best, at_least(0), "best checkpoints kept");
   f("average_last", average_last, at_least(0),
     "scores use the mean of so many latest checkpoints; 0: the best one");
-  f("validation_scores", validation_scores, "decode the validation split greedily at each validation and score it");
+  f("validation_scores", validation_scores,
+    "decode the validation split greedily at each validation and score it");
   f.section("early_stopping", early_stopping, "what is best, and when to stop");
   f.section("divergence", divergence, "what to do when numbers stop being finite");
   f("overfit_one_batch", overfit_one_batch,
@@ -50,7 +51,9 @@ void ExperimentSpec::fields(Fields& f) {
             {"bf16", Precision::bf16},
             {"f64", Precision::f64}},
            "element type of activations; auto takes bf16 only where the CPU multiplies it");
-  f("deterministic", deterministic, "the same bits for any number of threads");
+  f("deterministic", deterministic,
+    "the same bits for any number of threads; every kernel so far keeps this promise, so false changes "
+    "nothing");
   f.section("data", data, "what there is to learn");
   f.section("model", model, "the Transformer");
   f.section("train", train, "how it learns");
