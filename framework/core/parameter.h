@@ -24,7 +24,7 @@ class Parameter {
   const std::string& name() const { return name_; }
   const Shape& shape() const { return shape_; }
   bool trainable() const { return trainable_; }
-  bool decays() const { return decays_; }               // false for norms, biases and gates
+  bool decays() const { return decays_; }  // false for norms, biases and gates
   // Kept with the weights, but trains only when asked by name (head gates).
   bool buffer() const { return buffer_; }
   const Tensor& value() const { return value_; }        // the master weights: f32, or f64 in an f64 run

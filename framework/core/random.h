@@ -29,8 +29,8 @@ class Random {
   double normal(std::uint64_t index) const;                             // mean 0, variance 1
   std::uint64_t below(std::uint64_t index, std::uint64_t bound) const;  // in [0, bound), bound > 0
   std::vector<Index> permutation(Index count) const;                    // a shuffled 0 … count-1
-  // What `block` feeds to philox, for kernels that draw many blocks at once: its counter is {low and high half
-  // of the index, low and high half of step()}, its key the halves of key().
+  // What `block` feeds to philox, for kernels that draw many blocks at once: its counter is {low and high
+  // half of the index, low and high half of step()}, its key the halves of key().
   std::uint64_t key() const { return key_; }
   std::uint64_t step() const { return step_; }
 

@@ -128,9 +128,9 @@ void ParallelTextSpec::fields(Fields& f) {
   f.kind("tokenizer", tokenizer, "vocabulary, learned from the training split");
   f("joint", joint, "one vocabulary for both languages");
   f.optional_kind("source_tokenizer", source_tokenizer,
-         "of the source alone (unset: as tokenizer); needs joint: false");
+                  "of the source alone (unset: as tokenizer); needs joint: false");
   f.optional_kind("target_tokenizer", target_tokenizer,
-         "of the target alone (unset: as tokenizer); needs joint: false");
+                  "of the target alone (unset: as tokenizer); needs joint: false");
   f("max_length", max_length, at_least(1),
     "training pairs with a longer side are left out; validation and test are always whole", "tokens");
   f("scores", scores, "what validation and test are scored by (see `attnlab list score`); the first decides");

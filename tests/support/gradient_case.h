@@ -1,5 +1,6 @@
-// A gradient check that introduces itself: `const GradientCase softmax{"softmax", [] { return GradientCheck{…}; }};` at
-// file scope of tests/ops/X_test.cpp. every_op_test.cpp runs them all and fails when an op has none.
+// A gradient check that introduces itself: `const GradientCase softmax{"softmax", [] { return
+// GradientCheck{…}; }};` at file scope of tests/ops/X_test.cpp. every_op_test.cpp runs them all and fails
+// when an op has none.
 #pragma once
 
 #include <functional>

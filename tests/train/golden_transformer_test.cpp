@@ -56,8 +56,8 @@ class Golden {
   SafetensorsFile file_;
 };
 
-// Largest difference relative to the norm of the expected tensor, with an absolute floor: gradients here are of size 0.1
-// to 1, and that of a key bias is zero but for rounding.
+// Largest difference relative to the norm of the expected tensor, with an absolute floor: gradients here are
+// of size 0.1 to 1, and that of a key bias is zero but for rounding.
 double distance(const Tensor& got, const Tensor& expected) {
   const auto a = got.to_doubles(), b = expected.to_doubles();
   REQUIRE(a.size() == b.size());
