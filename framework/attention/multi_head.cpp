@@ -117,11 +117,16 @@ void MultiHeadAttention::refuse_unpromised(const Mask& mask) const {
         "' cannot hide some keys of a sentence, but the mask does");
 }
 
+// What a kind without an output adds.
+Var MultiHeadAttention::nothing(const Var& queries) const {
+  return queries.tape().constant(Tensor::zeros({queries.shape()[0], width_}, queries.type()));
+}
+
 Var MultiHeadAttention::operator()(const Var& queries, const Var& memory, const Mask& mask) const {
   refuse_unpromised(mask);
   Tape& tape = queries.tape();
   const Tape::Scope scope(tape, path_);
-  if (!wanted_.output) return tape.constant(Tensor::zeros({queries.shape()[0], width_}, queries.type()));
+  if (!wanted_.output) return nothing(queries);
   return finish(tape, kind_->forward(tape, project(queries, memory), mask), queries.shape()[0]);
 }
 
@@ -134,7 +139,7 @@ Var MultiHeadAttention::step(const Var& queries, const Mask& mask, AttentionStat
   refuse_unpromised(mask);
   Tape& tape = queries.tape();
   const Tape::Scope scope(tape, path_);
-  if (!wanted_.output) return tape.constant(Tensor::zeros({queries.shape()[0], width_}, queries.type()));
+  if (!wanted_.output) return nothing(queries);
   return finish(tape, kind_->step(tape, project(queries, queries), mask, state), queries.shape()[0]);
 }
 
@@ -142,7 +147,7 @@ Var MultiHeadAttention::attend_memory(const Var& queries, const Memory& memory, 
   refuse_unpromised(mask);
   Tape& tape = queries.tape();
   const Tape::Scope scope(tape, path_);
-  if (!wanted_.output) return tape.constant(Tensor::zeros({queries.shape()[0], width_}, queries.type()));
+  if (!wanted_.output) return nothing(queries);
   const HeadRows rows{query_ ? query_(queries) : Var(), memory.key, memory.value};
   return finish(tape, kind_->forward(tape, rows, mask), queries.shape()[0]);
 }

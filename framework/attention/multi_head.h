@@ -44,6 +44,7 @@ class MultiHeadAttention {
   HeadRows project(const Var& queries, const Var& memory) const;
   Var finish(Tape& tape, const Var& rows, Index count) const;  // gates and output projection
   void refuse_unpromised(const Mask& mask) const;
+  Var nothing(const Var& queries) const;
   void declare_projections(const Scope& scope, Index width, bool biases);
 
   std::string path_, name_;  // of the module, of the kind
