@@ -4,7 +4,7 @@
 set -euo pipefail
 
 packages=(
-  g++ cmake ninja-build pkg-config git ca-certificates curl
+  g++ cmake make ninja-build pkg-config git ca-certificates curl
   libdnnl-dev ocl-icd-opencl-dev libyaml-cpp-dev libfmt-dev libspdlog-dev libcli11-dev nlohmann-json3-dev
   libsentencepiece-dev zlib1g-dev libeigen3-dev catch2 libbenchmark-dev python3
 )
