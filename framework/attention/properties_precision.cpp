@@ -16,7 +16,7 @@ struct Allowance {
   double bound, rounding;
 };
 constexpr Allowance kF32{DType::f32, 1e-5, 0x1p-24}, kBf16{DType::bf16, 5e-2, 0x1p-9};
-constexpr double kSensitivity = 32;
+constexpr double kSensitivity = 16;
 
 Tensor widened(const Tensor& x) { return x ? x.converted(DType::f64) : Tensor(); }
 
