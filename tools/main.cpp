@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +26,8 @@ namespace {
 void restart_with_short_spins(char** argv) {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
   setenv("GOMP_SPINCOUNT", "5000", 0);
-  execv("/proc/self/exe", argv);  // on failure go on as we are
+  char path[PATH_MAX + 1] = {};  // by its own path, so that the process keeps its name
+  if (readlink("/proc/self/exe", path, PATH_MAX) > 0) execv(path, argv);  // on failure go on as we are
 }
 
 void load_module(const std::string& file) {

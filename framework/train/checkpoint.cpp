@@ -120,7 +120,7 @@ void write_checkpoint(const fs::path& folder, const ParameterSet& parameters, co
   temporary.put_in_place();
 }
 
-Checkpoint::Checkpoint(fs::path folder) : folder_(std::move(folder)) {
+Checkpoint::Checkpoint(fs::path folder, Parts parts) : folder_(std::move(folder)) {
   const fs::path path = folder_ / "state.json";
   const Json json = read_state_file(path);
   try {
@@ -134,7 +134,7 @@ Checkpoint::Checkpoint(fs::path folder) : folder_(std::move(folder)) {
     throw IoError(path.string() + " is damaged: " + error.what());
   }
   for (const auto& [name, digest] : json.at("files").items())
-    if (name == kModel || name == kOptimizer) verify(folder_ / name, digest);
+    if (name == kModel || (name == kOptimizer && parts == Parts::all)) verify(folder_ / name, digest);
 }
 
 void Checkpoint::load_weights(ParameterSet& parameters) const {
@@ -162,7 +162,7 @@ void load_average(const std::vector<fs::path>& folders, ParameterSet& parameters
   const auto weights = weights_of(parameters);
   std::vector<std::vector<double>> sums;
   for (const auto& folder : folders) {
-    Checkpoint checked(folder);
+    const Checkpoint checked(folder, Checkpoint::Parts::weights);
     const auto read = read_exactly(folder / kModel, weights);
     sums.resize(read.size());
     for (std::size_t i = 0; i < read.size(); ++i) {

@@ -22,9 +22,10 @@ void write_checkpoint(const std::filesystem::path& folder, const ParameterSet& p
 
 class Checkpoint {
  public:
-  // Reads the state and checks that both files are whole. Throws IoError: missing, damaged, or of another
+  enum class Parts { all, weights };  // weights: what the optimiser left is not looked at and may be missing
+  // Reads the state and checks that the files are whole. Throws IoError: missing, damaged, or of another
   // version.
-  explicit Checkpoint(std::filesystem::path folder);
+  explicit Checkpoint(std::filesystem::path folder, Parts parts = Parts::all);
 
   const std::filesystem::path& folder() const { return folder_; }
   const TrainingState& state() const { return state_; }

@@ -54,6 +54,30 @@ std::optional<fs::path> best_checkpoint(const fs::path& folder) {
   return folder / target;
 }
 
+SoundCheckpoint last_sound_checkpoint(const fs::path& folder) {
+  SoundCheckpoint result;
+  auto all = checkpoints_in(folder);
+  for (; !all.empty(); all.pop_back()) {
+    try {
+      result.checkpoint.emplace(all.back());
+      return result;
+    } catch (const IoError& error) {
+      result.damaged.push_back(all.back());
+      result.problems.emplace_back(error.what());
+    }
+  }
+  if (!result.problems.empty()) throw IoError(result.problems.front());
+  return result;
+}
+
+void set_aside(const fs::path& checkpoint) {
+  const fs::path aside = checkpoint.parent_path() / ("damaged-" + checkpoint.filename().string());
+  std::error_code error;
+  fs::remove_all(aside, error);
+  fs::rename(checkpoint, aside, error);
+  if (error) throw IoError("cannot rename " + checkpoint.string() + ": " + error.message());
+}
+
 CheckpointStore::CheckpointStore(fs::path folder, const Retention& retention)
     : folder_(std::move(folder)), retention_(retention) {
   std::error_code error;

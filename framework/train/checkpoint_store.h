@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "train/checkpoint.h"
@@ -31,6 +32,18 @@ class CheckpointStore {
   std::filesystem::path folder_;
   Retention retention_;
 };
+
+// The latest checkpoint that can be read whole, with what is wrong with each later one. Throws IoError, that
+// of the latest, if there are some and none can be read.
+struct SoundCheckpoint {
+  std::optional<Checkpoint> checkpoint;
+  std::vector<std::filesystem::path> damaged;
+  std::vector<std::string> problems;
+};
+SoundCheckpoint last_sound_checkpoint(const std::filesystem::path& folder);
+// Renames step-N to damaged-step-N (replacing one of that name), so that it counts no more and nothing is
+// lost.
+void set_aside(const std::filesystem::path& checkpoint);
 
 // The checkpoints in DIR/checkpoints by rising step. Empty if there is no such folder.
 std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& folder);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "train/interrupt.h"
 #include "train/sampling.h"
 
 namespace attnlab {
@@ -65,6 +66,7 @@ class BatchSearch {
 
   void run() {
     while (true) {
+      throw_if_interrupted();
       const std::vector<Index> parents = options_.spec.sample ? sample() : search();
       if (parents.empty()) return;
       std::vector<Token> tokens;

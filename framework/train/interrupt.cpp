@@ -43,6 +43,9 @@ InterruptGuard::~InterruptGuard() {
 }
 
 int interrupt_signal() { return arrived.load(); }
+void throw_if_interrupted() {
+  if (const int signal = interrupt_signal(); signal != 0) throw Interrupted(signal);
+}
 void clear_interrupt() { arrived = 0; }
 
 std::chrono::seconds parse_duration(const std::string& text) {

@@ -6,7 +6,16 @@
 #include <optional>
 #include <string>
 
+#include "core/error.h"
+
 namespace attnlab {
+
+// Work that a signal broke off before it had a result; nothing was changed.
+struct Interrupted : Error {
+  explicit Interrupted(int number)
+      : Error("stopped by signal " + std::to_string(number), 128 + number), signal(number) {}
+  int signal;
+};
 
 // Catches SIGTERM and SIGINT while it lives. One at a time.
 class InterruptGuard {
@@ -21,7 +30,8 @@ class InterruptGuard {
   Handlers* before_;
 };
 
-int interrupt_signal();  // the signal that arrived, 0 if none did
+int interrupt_signal();       // the signal that arrived, 0 if none did
+void throw_if_interrupted();  // Interrupted, if one did: for long work outside the training loop
 void clear_interrupt();
 
 // "90s", "10m", "2h", "1d", or sums such as "1h30m". Throws ConfigError for anything else.

@@ -37,8 +37,16 @@ class Run {
     load_starting_weights(spec_, *built_);
     Trainer trainer(spec_, task_, *built_, content_hash(task_));
     describe(trainer);
-    if (resuming) trainer.resume(Checkpoint(*last_checkpoint(folder_.checkpoints())));
+    SoundCheckpoint from;
+    if (resuming) {
+      from = last_sound_checkpoint(folder_.checkpoints());
+      trainer.resume(*from.checkpoint);
+    }
     begin();
+    for (std::size_t i = 0; i < from.damaged.size(); ++i) {
+      log_warning(from.problems[i] + "; set aside, going on from " + from.checkpoint->folder().string());
+      set_aside(from.damaged[i]);
+    }
     return train(trainer);
   }
 
@@ -82,9 +90,9 @@ class Run {
       result.set("status", to_string(end.reason));
       result.append(end.last_validation);
       append_progress(trainer, start, result);  // second: its step is the run's, not the validation's
-      if (end.signal == 0) score_tests(result);
+      const int signal = end.signal != 0 ? end.signal : score_tests_unless_interrupted(result);
       folder_.write_result(result);
-      return {end.signal == 0 ? 0 : 128 + end.signal, result};
+      return {signal == 0 ? 0 : 128 + signal, result};
     } catch (const DivergedError& error) {
       result.set("status", std::string("diverged"));
       result.set("error", std::string(error.what()));
@@ -108,6 +116,19 @@ class Run {
         "target_tokens_per_second",
         state.training_seconds > 0 ? static_cast<double>(state.tokens_seen) / state.training_seconds : 0.0);
     result.set("peak_memory_bytes", peak_memory_bytes());
+  }
+
+  // Returns the signal that broke the scoring off, or 0. Resuming scores again: the weights are saved.
+  int score_tests_unless_interrupted(Record& result) {
+    Record scores;
+    try {
+      score_tests(scores);
+    } catch (const Interrupted& interrupted) {
+      result.set("status", to_string(EndReason::interrupted));
+      return interrupted.signal;
+    }
+    result.append(scores);
+    return 0;
   }
 
   void score_tests(Record& result) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "data/batches.h"
+#include "train/interrupt.h"
 #include "train/log_probability.h"
 
 namespace attnlab {
@@ -27,6 +28,7 @@ std::vector<ReferenceScore> score_reference(const Transformer& model, std::span<
   std::vector<ReferenceScore> scores(all.size());
   const BatchOptions options{batch_tokens, true, false, 1};
   for (const auto& chosen : plan_batches(all, options, 0)) {
+    throw_if_interrupted();
     const Batch batch = gather(all, chosen);
     Tape tape({.training = false});
     const Tensor logits = model.logits(tape, input_of(batch)).value();

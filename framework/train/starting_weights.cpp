@@ -16,7 +16,7 @@ std::filesystem::path find_checkpoint(const std::filesystem::path& path) {
 void load_starting_weights(const ExperimentSpec& spec, BuiltModel& built) {
   if (spec.model.from.empty()) return;
   const auto folder = find_checkpoint(spec.model.from);
-  Checkpoint(folder).load_weights(built.parameters);
+  Checkpoint(folder, Checkpoint::Parts::weights).load_weights(built.parameters);
   log_info("starting weights from " + folder.string());
 }
 

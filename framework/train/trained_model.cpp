@@ -52,7 +52,7 @@ std::string load_scored_weights(const ExperimentSpec& spec, const fs::path& chec
     load_average({all.end() - count, all.end()}, parameters);
     return join_text("mean of the last ", count, " checkpoints");
   }
-  const Checkpoint checkpoint(best_checkpoint(checkpoints).value_or(all.back()));
+  const Checkpoint checkpoint(best_checkpoint(checkpoints).value_or(all.back()), Checkpoint::Parts::weights);
   checkpoint.load_weights(parameters);
   return "checkpoint " + checkpoint.folder().filename().string();
 }
@@ -70,14 +70,14 @@ TrainedModel load_trained_model(const fs::path& run, const std::vector<std::stri
   trained.built = build_model(*trained.spec, sizes, choose_precision(trained.spec->precision).type, false);
   ParameterSet& parameters = trained.built->parameters;
   if (of_checkpoint) {
-    const Checkpoint checkpoint(path);
+    const Checkpoint checkpoint(path, Checkpoint::Parts::weights);
     checkpoint.load_weights(parameters);
     trained.weights = "checkpoint " + path.filename().string();
     trained.data = checkpoint.state().data;
   } else {
     const fs::path checkpoints = trained.folder / "checkpoints";
     trained.weights = load_scored_weights(*trained.spec, checkpoints, parameters);
-    trained.data = Checkpoint(checkpoints_in(checkpoints).back()).state().data;
+    trained.data = Checkpoint(checkpoints_in(checkpoints).back(), Checkpoint::Parts::weights).state().data;
   }
   return trained;
 }

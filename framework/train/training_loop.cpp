@@ -82,13 +82,25 @@ class Loop {
     state_.interval_seconds = 0;
   }
 
-  // A validation that a signal breaks off stays due, and is made first when the run goes on.
-  void validate_and_save() {
-    const auto losses = trainer_.validate();
-    if (!losses) return;
+  // Nothing if a signal broke it off.
+  std::optional<Record> validation() const {
+    auto losses = trainer_.validate();
+    if (!losses) return {};
     Record line{{"step", state_.step}, {"epoch", trainer_.epoch()}};
     line.append(*losses);
-    if (options_.scores) line.append(options_.scores());
+    try {
+      if (options_.scores) line.append(options_.scores());
+    } catch (const Interrupted&) {
+      return {};
+    }
+    return line;
+  }
+
+  // A validation that a signal breaks off stays due, and is made first when the run goes on.
+  void validate_and_save() {
+    const auto made = validation();
+    if (!made) return;
+    const Record& line = *made;
     state_.validation_due = false;
     if (line.fields().size() <= 2) {  // no validation split
       if (due(train_.checkpoint_every)) save({});

@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import time
 
 from support import SystemTest, main
 
@@ -80,6 +81,33 @@ class Resume(SystemTest):
         self.train("run", *more, "--resume")
         self.train("unbroken", *more)
         self.assert_same_bits("run", "unbroken")
+
+    def test_a_signal_while_the_tests_are_decoded(self):
+        steps = ("--set", "train.max_steps=20", "--set", "data.task.test=3000")
+        slow = (*steps, "--set", "decode.batch_sentences=1", "--set", "decode.beam=8")
+        process = self.start("run", "tiny.yaml", "--out", "run", *slow)
+        self.wait_until(lambda: (self.folder / "run/checkpoints/step-20").exists(), process, "the last checkpoint")
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(20), 128 + signal.SIGTERM)
+        self.assertEqual(self.json("run", "result.json")["status"], "interrupted")
+        self.train("run", *steps, "--resume")
+        self.train("unbroken", *steps)
+        self.assert_same_bits("run", "unbroken")
+        self.assertEqual(self.json("run", "result.json")["status"], "done")
+
+    def test_a_damaged_last_checkpoint(self):
+        often = ("--set", "train.max_steps=40", "--set", "train.checkpoint_every=10", "--set", "train.keep_last=3")
+        self.train("unbroken", *often)
+        self.train("run", *often)
+        (self.folder / "run/result.json").unlink()  # as if broken off at the end
+        model = self.folder / "run/checkpoints/step-40/model.safetensors"
+        model.write_bytes(model.read_bytes()[:-7])
+        done = self.train("run", *often, "--resume")
+        self.assertIn("step-40/model.safetensors is damaged", done.err)
+        self.assertIn("going on from", done.err)
+        self.assert_same_bits("run", "unbroken")
+        self.assertTrue((self.folder / "run/checkpoints/damaged-step-40").is_dir(), "nothing is lost")
 
     def test_resume_without_a_checkpoint_and_of_a_finished_run(self):
         self.train("run", "--resume")
