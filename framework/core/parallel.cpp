@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/profile.h"
+
 namespace attnlab {
 namespace {
 
@@ -44,6 +46,31 @@ void run_team(int count, Work& work) {
 #endif
 }
 
+// Tells a profile how long the threads of a loop were at work, and how long it kept them.
+class Watch {
+ public:
+  explicit Watch(int team) : profile_(Profile::active()), team_(team) {
+    if (profile_ != nullptr) start_ = Profile::Clock::now();
+  }
+  bool on() const { return profile_ != nullptr; }
+  void worked(Profile::Clock::time_point from) {
+    busy_ += std::chrono::nanoseconds(Profile::Clock::now() - from).count();
+  }
+  ~Watch() {
+    if (profile_ == nullptr) return;
+    const double seconds = std::chrono::duration<double>(Profile::Clock::now() - start_).count();
+    profile_->loop(static_cast<double>(busy_) * 1e-9, team_ * seconds);
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+ private:
+  Profile* profile_;
+  int team_;
+  Profile::Clock::time_point start_;
+  std::atomic<std::int64_t> busy_{0};
+};
+
 }  // namespace
 
 int thread_count() { return threads_wanted > 0 ? threads_wanted : omp_get_max_threads(); }
@@ -57,9 +84,11 @@ void run_loop(Index count, Index grain, bool dynamic, void* context, LoopBody bo
   const int team = static_cast<int>(std::min<Index>(thread_count(), pieces));
   if (team <= 1 || inside_loop || omp_in_parallel()) return body(context, 0, count);
   FirstError first_error;
+  Watch watch(team);
   std::atomic<Index> next{0};
   auto work = [&](int thread) {
     inside_loop = true;
+    const auto start = watch.on() ? Profile::Clock::now() : Profile::Clock::time_point();
     try {
       if (dynamic) {
         for (Index i = next++; i < pieces; i = next++)
@@ -70,6 +99,7 @@ void run_loop(Index count, Index grain, bool dynamic, void* context, LoopBody bo
     } catch (...) {
       first_error.keep();
     }
+    if (watch.on()) watch.worked(start);
     inside_loop = false;
   };
   run_team(team, work);

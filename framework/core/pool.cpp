@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/profile.h"
+
 namespace attnlab {
 namespace {
 
@@ -46,6 +48,7 @@ struct Pool::State {
     counters.cached_bytes = 0;
   }
   void give_back(std::byte* block, std::size_t bytes) {
+    if (Profile* profile = Profile::active()) profile->given_back(block, bytes);
     const std::lock_guard lock(mutex);
     free[bytes].push_back(block);
     counters.live_bytes -= bytes;
@@ -63,6 +66,7 @@ Pool& Pool::global() {
 std::shared_ptr<std::byte> Pool::take(std::size_t bytes) {
   bytes = size_class(bytes);
   std::byte* block = nullptr;
+  bool missed = false;
   {
     const std::lock_guard lock(state_->mutex);
     auto& counters = state_->counters;
@@ -70,6 +74,7 @@ std::shared_ptr<std::byte> Pool::take(std::size_t bytes) {
     if (blocks.empty()) {
       block = allocate(bytes);
       ++counters.misses;
+      missed = true;
     } else {
       block = blocks.back();
       blocks.pop_back();
@@ -79,6 +84,7 @@ std::shared_ptr<std::byte> Pool::take(std::size_t bytes) {
     counters.live_bytes += bytes;
     counters.peak_bytes = std::max(counters.peak_bytes, counters.live_bytes);
   }
+  if (Profile* profile = Profile::active()) profile->taken(block, bytes, missed);
   return {block, [state = state_, bytes](std::byte* freed) { state->give_back(freed, bytes); }};
 }
 

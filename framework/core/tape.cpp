@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+
+#include "core/profile.h"
 
 namespace attnlab {
 namespace {
@@ -19,6 +22,19 @@ bool all_finite(const Tensor& tensor) {
         if (!std::isfinite(static_cast<double>(data[i * tensor.row_stride() + j]))) return false;
     return true;
   });
+}
+
+double bytes_of(const Shape& shape, DType type) { return static_cast<double>(shape.count() * size_of(type)); }
+
+void report(const Tape& tape, const Op& op, const std::vector<Var>& inputs, std::span<const Tensor> outputs) {
+  Profile* profile = Profile::active();
+  if (profile == nullptr) return;
+  double read = 0, written = 0;
+  for (const Var& input : inputs)
+    if (input.value()) read += bytes_of(input.shape(), input.type());
+  for (const Tensor& output : outputs)
+    if (output) written += bytes_of(output.shape(), output.type());
+  profile->op(Phase::forward, op.name(), tape.path(), read, written);
 }
 
 }  // namespace
@@ -123,6 +139,7 @@ void Tape::push(const Op& op, const std::vector<Var>& inputs, std::vector<int> o
 
 Var Tape::record(const Op& op, const std::vector<Var>& inputs, Tensor output, Backward backward) {
   require_finite(output, op, path_, "result");
+  report(*this, op, inputs, {&output, 1});
   if (!wanted(inputs)) return constant(std::move(output));
   const int slot = new_slot(output);
   push(op, inputs, {slot}, std::move(backward));
@@ -132,6 +149,7 @@ Var Tape::record(const Op& op, const std::vector<Var>& inputs, Tensor output, Ba
 std::vector<Var> Tape::record_outputs(const Op& op, const std::vector<Var>& inputs,
                                       std::vector<Tensor> outputs, Backward backward) {
   const bool recorded = wanted(inputs);
+  report(*this, op, inputs, outputs);
   std::vector<Var> result;
   std::vector<int> slots;
   for (Tensor& output : outputs) {
@@ -147,6 +165,7 @@ std::vector<Var> Tape::record_outputs(const Op& op, const std::vector<Var>& inpu
 std::vector<Var> Tape::record_packed(const Op& op, const std::vector<Var>& inputs, const Tensor& packed,
                                      const std::vector<Index>& columns, Backward backward) {
   require_finite(packed, op, path_, "result");
+  report(*this, op, inputs, {&packed, 1});
   const bool recorded = wanted(inputs);
   std::vector<int> slots;
   if (recorded) slots.push_back(new_slot(packed));
@@ -209,6 +228,18 @@ void Tape::run(Node& node) {
   gradients.add_doubled();
   if (options_.checking) node.op->mark_checked();
   for (const int output : node.outputs) slots_[static_cast<std::size_t>(output)].gradient = Tensor();
+  if (Profile* profile = Profile::active()) {
+    const auto bytes = [this](int index) {
+      const Slot& slot = slots_[static_cast<std::size_t>(index)];
+      return bytes_of(slot.shape, slot.parameter ? slot.parameter->gradient().type() : slot.type);
+    };
+    double read = 0, written = 0;
+    for (const int output : node.outputs)  // of a packed op the whole is one of them
+      if (slots_[static_cast<std::size_t>(output)].parent < 0) read += bytes(output);
+    for (const int input : node.inputs)
+      if (input >= 0) written += bytes(input);
+    profile->op(Phase::backward, node.op->name(), node.path, read, written);
+  }
   if (!options_.find_nan) return;
   for (const int input : node.inputs) {
     if (input < 0) continue;

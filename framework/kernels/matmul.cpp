@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/parallel.h"
+#include "core/profile.h"
 #include "kernels/matmul_blocks.h"
 #include "kernels/matmul_scratch.h"
 #include "kernels/matmul_serial.h"
@@ -77,6 +78,28 @@ class Cut {
   Index rows_, columns_, pieces_;
 };
 
+// Tells a profile of a product when it is done.
+class Report {
+ public:
+  Report(Index count, const MatrixView& a, const MatrixView& b, const MutableMatrixView& c)
+      : profile_(Profile::active()), count_(count) {
+    if (profile_ == nullptr) return;
+    shape_ = {c.rows, c.columns, a.columns, a.transposed, b.transposed, a.type, c.type};
+    start_ = Profile::Clock::now();
+  }
+  ~Report() {
+    if (profile_ != nullptr) profile_->product(shape_, count_, start_);
+  }
+  Report(const Report&) = delete;
+  Report& operator=(const Report&) = delete;
+
+ private:
+  Profile* profile_;
+  Index count_;
+  ProfiledProduct shape_;
+  Profile::Clock::time_point start_;
+};
+
 void run_in_pieces(const Cut& cut, Index rows) {
   thread_local detail::Scratch scratch;
   float* sums = scratch.array<float>(static_cast<std::size_t>(cut.sums_size()));
@@ -96,6 +119,7 @@ void matmul(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c
             const MatmulOptions& options) {
   detail::check_product(a, b, c, options);
   if (c.rows == 0 || c.columns == 0) return;
+  const Report report(1, a, b, c);
   const Cut cut(a, b, c, options);
   if (cut.sums_are_cut())
     run_in_pieces(cut, c.rows);
@@ -113,7 +137,10 @@ void batched_matmul(Index count, const MatrixView& a, Index a_step, const Matrix
             options);
   };
   constexpr Index kManyItems = 8;
-  if (count >= kManyItems) return parallel_items(count, [&](Index i) { one(i, detail::serial_product); });
+  if (count >= kManyItems) {
+    const Report report(count, a, b, c);
+    return parallel_items(count, [&](Index i) { one(i, detail::serial_product); });
+  }
   for (Index i = 0; i < count; ++i) one(i, matmul);
 }
 

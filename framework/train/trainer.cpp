@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "core/profile.h"
 #include "kernels/cpu.h"
 #include "train/clip.h"
 #include "train/interrupt.h"
@@ -42,14 +43,18 @@ Trainer::Trainer(const ExperimentSpec& spec, const Task& task, BuiltModel& built
 StepReport Trainer::step() {
   const auto start = std::chrono::steady_clock::now();
   const std::vector<Batch> window = next_window();
+  profile_stage("batch");
   ++state_.step;
   StepReport report;
   report.sums = window_gradient(built_, window, window_options(spec_.train.find_nan));
+  profile_stage("end of the window");
   report.gradient_norm = global_norm(built_.parameters.gradients());
+  profile_stage("gradient norm");
   report.learning_rate = schedule_->rate(state_.step);
   report.updated = sound(window, report);
   if (report.updated) {
     optimizer_->step(report.learning_rate, clip_scale(report.gradient_norm, spec_.train.clip));
+    profile_stage("optimizer");
     state_.interval.add(report.sums);
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -12,10 +12,6 @@ std::vector<const Benchmark*>& table() {
   return all;
 }
 
-std::string text(const nlohmann::ordered_json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
 }  // namespace
 
 Benchmark::Benchmark(const char* benchmark_name, const char* benchmark_doc, SetUp benchmark_set_up)
@@ -25,27 +21,23 @@ Benchmark::Benchmark(const char* benchmark_name, const char* benchmark_doc, SetU
 
 const std::vector<const Benchmark*>& benchmarks() { return table(); }
 
-void ResultTable::row(const nlohmann::ordered_json& values) {
+void ResultTable::row(const Record& values) {
   if (json_) {
-    fmt::print("{}\n", values.dump());
+    fmt::print("{}\n", to_json_line(values));
   } else {
+    std::vector<std::string> names;
     std::string head, line;
-    for (const auto& [key, value] : values.items()) {
+    for (const auto& [key, value] : values.fields()) {
       const std::size_t width = std::max(key.size(), std::size_t{10});
+      names.push_back(key);
       head += fmt::format("{:>{}}  ", key, width);
-      line += fmt::format("{:>{}}  ", text(value), width);
+      line += fmt::format("{:>{}}  ", to_csv_field(value), width);
     }
-    if (!head_) fmt::print("{}\n", head);
-    head_ = true;
+    if (names != head_) fmt::print("{}\n", head);
+    head_ = names;
     fmt::print("{}\n", line);
   }
   std::fflush(stdout);
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 }  // namespace attnlab

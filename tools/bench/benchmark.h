@@ -2,9 +2,8 @@
 // itself.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include "command.h"
+#include "train/record.h"
 
 namespace attnlab {
 
@@ -16,16 +15,15 @@ struct Benchmark {
 
 const std::vector<const Benchmark*>& benchmarks();
 
-// Prints results as one JSON object a line, or as a table whose head is printed before the first row.
+// Prints results as one JSON object a line, or as a table with a head above each row whose keys are new.
 class ResultTable {
  public:
   explicit ResultTable(bool json) : json_(json) {}
-  void row(const nlohmann::ordered_json& values);
+  void row(const Record& values);
 
  private:
-  bool json_, head_ = false;
+  bool json_;
+  std::vector<std::string> head_;
 };
-
-double median(std::vector<double> values);
 
 }  // namespace attnlab
