@@ -1,0 +1,1 @@
+"""Parts of tools/bench/compare.py."""
