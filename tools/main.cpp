@@ -1,6 +1,5 @@
 // The program `attnlab`. Results go to stdout, the log to stderr. Exit codes: 0 done, 1 runtime failure, 2
 // usage or configuration, 3 data, 4 diverged, 128 + n after signal n.
-#include <dlfcn.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "command.h"
 #include "config/error.h"
 #include "core/error.h"
+#include "modules.h"
 #include "version.h"
 
 using namespace attnlab;
@@ -28,13 +28,6 @@ void restart_with_short_spins(char** argv) {
   setenv("GOMP_SPINCOUNT", "5000", 0);
   char path[PATH_MAX + 1] = {};  // by its own path, so that the process keeps its name
   if (readlink("/proc/self/exe", path, PATH_MAX) > 0) execv(path, argv);  // on failure go on as we are
-}
-
-void load_module(const std::string& file) {
-  // A path without a slash would be looked up in the system's library folders.
-  const std::string path = file.find('/') == std::string::npos ? "./" + file : file;
-  if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
-    throw ConfigError(fmt::format("--load {}: {}", file, dlerror()));
 }
 
 int run(int argc, char** argv) {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "config/overlays.h"
 #include "config/parse.h"
 
 namespace attnlab {
@@ -154,6 +155,16 @@ void Tree::set(const std::string& assignment) {
     end = dot;
   }
   layers_.push_back(std::move(value));
+}
+
+ConfigNode Tree::take(std::string_view key) {
+  Overlays found;
+  for (const ConfigNode& layer : layers_)
+    if (const ConfigNode::Entry* entry = layer.find(key)) found.push_back({&entry->value, entry->position});
+  ConfigNode taken = merge(found);
+  for (ConfigNode& layer : layers_)
+    std::erase_if(layer.entries, [key](const ConfigNode::Entry& entry) { return entry.key == key; });
+  return taken;
 }
 
 std::optional<SourcePosition> Tree::where(std::string_view path) const {

@@ -23,6 +23,10 @@ class Tree {
   static Tree parse(std::string_view text, const std::string& file = "text");
   // One more assignment on top.
   void set(const std::string& assignment);
+  // One more layer on top: a map from a file that was read before.
+  void add(ConfigNode layer) { layers_.push_back(std::move(layer)); }
+  // Takes a key of the top level out of every layer; returns what they say of it together (see merge).
+  ConfigNode take(std::string_view key);
 
   // Where the key with this dotted path was set last, if it was.
   std::optional<SourcePosition> where(std::string_view path) const;

@@ -1,5 +1,7 @@
 #include "config/overlays.h"
 
+#include <algorithm>
+
 namespace attnlab {
 
 Overlays overlays_of_key(const Overlays& layers, std::string_view key) {
@@ -28,6 +30,28 @@ Overlays from_last_value(const Overlays& layers) {
     if (type == ConfigNode::Type::scalar || type == ConfigNode::Type::list) begin = i;
   }
   return Overlays(layers.begin() + static_cast<std::ptrdiff_t>(begin), layers.end());
+}
+
+ConfigNode merge(const Overlays& layers) {
+  ConfigNode result;
+  for (const Overlay& layer : layers) {
+    const bool joins = result.type == ConfigNode::Type::map;
+    if (joins && layer.node->type == ConfigNode::Type::null) continue;
+    if (!joins || layer.node->type != ConfigNode::Type::map) {
+      result = *layer.node;
+      continue;
+    }
+    for (const ConfigNode::Entry& entry : layer.node->entries) {
+      const auto below = std::find_if(result.entries.begin(), result.entries.end(),
+                                      [&entry](const auto& other) { return other.key == entry.key; });
+      if (below == result.entries.end())
+        result.entries.push_back(entry);
+      else
+        *below = {entry.key, entry.position,
+                  merge({{&below->value, below->position}, {&entry.value, entry.position}})};
+    }
+  }
+  return result;
 }
 
 KindOverlays resolve_kind(const Overlays& layers, const std::string& present, bool optional) {

@@ -26,6 +26,9 @@ Overlays overlays_of_path(const Overlays& layers, std::string_view path);
 Overlays inherited(Overlays layers);
 // The layers on from the last one that is no section: what it says replaces everything below.
 Overlays from_last_value(const Overlays& layers);
+// One node for all: maps are joined key by key, anything else replaces what lies below. A map without content
+// (null) says nothing.
+ConfigNode merge(const Overlays& layers);
 
 struct KindOverlays {
   std::string name;      // of the kind that holds in the end

@@ -21,6 +21,11 @@ void Problems::add(const SourcePosition& position, const std::string& message) {
   problems_.push_back({position, std::move(line)});
 }
 
+void Problems::add(const Problems& others) {
+  for (const Problem& problem : others.problems_) add(problem.position, problem.message);
+  seen_.insert(others.seen_.begin(), others.seen_.end());  // those that are only counted
+}
+
 bool Problems::full() const { return problems_.size() >= kKept; }
 
 std::string Problems::text(const std::vector<std::string>& file_order) const {

@@ -13,6 +13,7 @@ class Problems {
  public:
   // The same message at the same place is kept once; after the first hundred they are only counted.
   void add(const SourcePosition& position, const std::string& message);
+  void add(const Problems& others);
   bool empty() const { return problems_.empty(); }
   bool full() const;  // further messages are only counted
   // `file:line:column: error: message` lines, files in the order given, then by line and column.

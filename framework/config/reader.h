@@ -37,6 +37,10 @@ class SpecReader final : public Fields {
   SpecReader(Reading& reading, std::string path, Overlays layers, std::string kind = {});
   // Runs `fields` on this reader, then reports the keys that it did not ask for.
   void read(const std::function<void(Fields&)>& fields);
+  // Keys of this section that somebody else reads.
+  void leave_to_caller(const std::vector<std::string>& keys) {
+    known_.insert(known_.end(), keys.begin(), keys.end());
+  }
   // Values that came from one scalar for the whole section are checked as if each had been given there.
   void check_defaults_at(const SourcePosition& position) { scalar_position_ = position; }
 

@@ -45,6 +45,15 @@ std::string unknown_key_message(const UnknownKey& unknown, const std::vector<Fie
   return message;
 }
 
+void report_unknown(const Reading& reading, const DescribeSpec& fields, const std::string& prefix) {
+  if (reading.unknown.empty()) return;
+  std::vector<FieldDoc> known = describe_fields(fields);
+  for (FieldDoc& field : known) field.path = prefix + field.path;
+  for (const UnknownKey& unknown : reading.unknown)
+    reading.problems.add(unknown.position,
+                         reading.problems.full() ? "unknown key" : unknown_key_message(unknown, known));
+}
+
 Overlays layers_of(const Tree& tree) {
   Overlays layers;
   for (const ConfigNode& node : tree.layers()) layers.push_back({&node, node.position});
@@ -74,16 +83,28 @@ std::string value_of(const std::vector<std::pair<std::string, std::string>>& val
 
 }  // namespace
 
-void read_fields(const Tree& tree, const DescribeSpec& fields) {
-  Problems problems = tree.problems();
+void read_fields(const Tree& tree, const DescribeSpec& fields, Problems& problems) {
+  problems.add(tree.problems());
   Reading reading{problems, tree.start(), tree.damaged(), {}, {}};
   SpecReader(reading, "", layers_of(tree)).read(fields);
-  if (!reading.unknown.empty()) {
-    const std::vector<FieldDoc> known = describe_fields(fields);
-    for (const UnknownKey& unknown : reading.unknown)
-      problems.add(unknown.position, problems.full() ? "unknown key" : unknown_key_message(unknown, known));
-  }
+  report_unknown(reading, fields, "");
+}
+
+void read_fields(const Tree& tree, const DescribeSpec& fields) {
+  Problems problems;
+  read_fields(tree, fields, problems);
   if (!problems.empty()) throw ConfigError(problems.text(tree.file_order()));
+}
+
+void read_part(const SpecPart& part, const DescribeSpec& fields, Problems& problems) {
+  if (part.node.type != ConfigNode::Type::map && part.node.type != ConfigNode::Type::null)
+    return problems.add(part.node.position,
+                        "'" + part.path + "' must be a section, found " + part.node.found());
+  Reading reading{problems, part.position, false, {}, {}};
+  SpecReader reader(reading, part.path, {{&part.node, part.position}});
+  reader.leave_to_caller(part.others);
+  reader.read(fields);
+  report_unknown(reading, fields, part.path + ".");
 }
 
 std::string write_fields(const DescribeSpec& fields, const Tree* tree) {

@@ -31,6 +31,7 @@ struct SpecDifference {
 
 using DescribeSpec = std::function<void(Fields&)>;
 void read_fields(const Tree& tree, const DescribeSpec& fields);
+void read_fields(const Tree& tree, const DescribeSpec& fields, Problems& problems);
 std::string write_fields(const DescribeSpec& fields, const Tree* tree);
 std::vector<FieldDoc> describe_fields(const DescribeSpec& fields);
 std::vector<SpecDifference> diff_fields(const DescribeSpec& a, const DescribeSpec& b);
@@ -45,6 +46,27 @@ DescribeSpec fields_of(const Spec& spec) {
 template <class Spec>
 void read_spec(const Tree& tree, Spec& spec) {
   read_fields(tree, fields_of(spec));
+}
+
+// The same where more is to be read: adds to `problems` instead of throwing.
+template <class Spec>
+void read_spec(const Tree& tree, Spec& spec, Problems& problems) {
+  read_fields(tree, fields_of(spec), problems);
+}
+
+// A map within a document, read as a spec of its own: an entry of a list or of a map with names that the user
+// chooses, which Fields does not describe. `path` is its place, for messages; `others` are keys that the
+// caller reads itself.
+struct SpecPart {
+  const ConfigNode& node;
+  std::string path;
+  SourcePosition position;  // of its key, where a rule about absent keys points to
+  std::vector<std::string> others{};
+};
+void read_part(const SpecPart& part, const DescribeSpec& fields, Problems& problems);
+template <class Spec>
+void read_part(const SpecPart& part, Spec& spec, Problems& problems) {
+  read_part(part, fields_of(spec), problems);
 }
 
 // Block-style YAML with every key, which reads back to the same spec. Inheriting sections hold only the keys

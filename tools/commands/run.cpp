@@ -1,4 +1,4 @@
-// attnlab run CONFIG…: one experiment.
+// attnlab run CONFIG…: one experiment, or a study of many where the file has a section `study:`.
 #include "train/run.h"
 
 #include <fmt/core.h>
@@ -6,6 +6,10 @@
 #include "command.h"
 #include "config/error.h"
 #include "config/spec.h"
+#include "modules.h"
+#include "study/child.h"
+#include "study/identity.h"
+#include "study/run_study.h"
 #include "version.h"
 
 namespace attnlab {
@@ -16,6 +20,8 @@ struct Options {
   std::string out, max_time;
   bool resume = false, overwrite = false, dry_run = false;
   std::int64_t seed = -1;
+  bool quick = false, reuse_stale = false;
+  int jobs = 0;  // 0: not given
 };
 
 void print_result(const Record& result) {
@@ -28,10 +34,36 @@ void print_result(const Record& result) {
       std::get<bool>(*reached) ? "reached" : "NOT reached");
 }
 
+// The program with its options before the command, to start runs with.
+std::vector<std::string> program_words() {
+  std::vector<std::string> words{own_program()};
+  for (const auto& module : loaded_modules()) words.insert(words.end(), {"--load", module});
+  return words;
+}
+
+int run_as_study(const Options& options, const Tree& tree) {
+  if (!options.out.empty() || options.overwrite || options.dry_run || options.seed >= 0)
+    throw ConfigError(
+        "--out, --overwrite, --dry-run and --seed are for single experiments; a study goes on by itself, and "
+        "its seeds are --set study.seeds=[1,2]");
+  const Study study = read_study(tree, options.quick);
+  StudyOptions study_options;
+  study_options.program = program_words();
+  study_options.jobs = std::max(1, options.jobs);
+  study_options.reuse_stale = options.reuse_stale;
+  const StudyOutcome outcome = run_study(study, study_options);
+  fmt::print("{}", results_table(outcome.results));
+  return outcome.exit_code;
+}
+
 int run(Options options) {
   if (options.resume && options.overwrite) throw ConfigError("--resume and --overwrite exclude each other");
   if (options.seed >= 0) options.config.assignments.push_back("seed=" + std::to_string(options.seed));
   const Tree tree = Tree::load(options.config.files, options.config.assignments);
+  if (is_study(tree)) return run_as_study(options, tree);
+  if (options.quick || options.reuse_stale || options.jobs > 0)
+    throw ConfigError("--quick, --jobs and --reuse-stale are for studies; " + options.config.files.back() +
+                      " has no section 'study'");
   const auto spec = std::make_unique<ExperimentSpec>();
   read_spec(tree, *spec);
   if (options.dry_run) {
@@ -46,14 +78,14 @@ int run(Options options) {
   run_options.papers.config = write_spec(*spec, tree);
   for (const auto& file : tree.files()) run_options.papers.given.emplace_back(file);
   run_options.papers.assignments = options.config.assignments;
-  run_options.papers.environment = {{"program", version_text()}};
+  run_options.papers.environment = {{"program", version_text()}, {"code", code_digest()}};
   const RunOutcome outcome = run_experiment(*spec, run_options);
   print_result(outcome.result);
   return outcome.exit_code;
 }
 
 const Command command{
-    "run", "train and score one experiment", [](CLI::App& app) {
+    "run", "train and score one experiment, or all arms of a study", [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       options->config.declare(app, true);
       app.add_option("--out", options->out, "run folder; runs/NAME otherwise");
@@ -63,6 +95,10 @@ const Command command{
       app.add_option("--max-time", options->max_time, "save and stop after this long, such as 10m or 1h30m");
       app.add_flag("--dry-run", options->dry_run,
                    "build, take one step, validate, save and load; print estimates");
+      app.add_flag("--quick", options->quick, "of a study: its quick version");
+      app.add_option("--jobs", options->jobs, "of a study: runs at a time; they share the threads")
+          ->check(CLI::PositiveNumber);
+      app.add_flag("--reuse-stale", options->reuse_stale, "of a study: take results that other code made");
       return [options] { return run(*options); };
     }};
 

@@ -1,0 +1,125 @@
+// Expectations about the order and the likeness of arms.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "study/expectation.h"
+#include "study/statistics.h"
+
+namespace attnlab {
+namespace {
+
+struct OrderExpectation final : ExpectationSpec {
+  std::vector<std::string> order;
+  void own_fields(Fields& f) override {
+    f("arms", order, "from the smallest value of the metric to the largest");
+    f.check(order.size() >= 2, "arms", "an order needs two arms or more");
+  }
+  std::vector<std::string> arms() const override { return order; }
+  Judgement judge(const StudyResults& results, const std::string& on) const override {
+    Judgement judgement;
+    Index held = 0;
+    for (const std::int64_t seed : results.seeds) {
+      std::vector<double> values;
+      for (const std::string& name : order) {
+        const auto all = results.find(name)->values(on);
+        if (const auto value = all.find(seed); value != all.end()) values.push_back(value->second);
+      }
+      if (values.size() != order.size()) continue;
+      ++judgement.seeds;
+      held += std::is_sorted(values.begin(), values.end(), std::less_equal<>()) ? 1 : 0;
+    }
+    std::vector<double> means;
+    for (const std::string& name : order) {
+      means.push_back(summary_of(*results.find(name), on).mean);
+      judgement.figures +=
+          fmt::format("{}{} {:.4g}", judgement.figures.empty() ? "" : " < ", name, means.back());
+    }
+    judgement.figures =
+        fmt::format("expected {}; in this order in {} of {} seeds", judgement.figures, held, judgement.seeds);
+    if (judgement.seeds == 0) return judgement;
+    const bool mean_order = std::is_sorted(means.begin(), means.end(), std::less_equal<>());
+    judgement.decision = held == judgement.seeds ? Decision::reproduced
+                         : !mean_order           ? Decision::not_reproduced
+                                                 : Decision::undecidable;
+    return judgement;
+  }
+};
+
+struct SignTestExpectation final : ExpectationSpec {
+  std::string arm, to;
+  bool above = true;
+  void own_fields(Fields& f) override {
+    f("arm", arm, "has other values than");
+    f("to", to, "this one, seed by seed; empty: the baseline");
+    f.choice("direction", above, {{"above", true}, {"below", false}}, "on which side");
+  }
+  std::vector<std::string> arms() const override {
+    return to.empty() ? std::vector<std::string>{arm} : std::vector<std::string>{arm, to};
+  }
+  Judgement judge(const StudyResults& results, const std::string& on) const override {
+    const ArmResult& one = *results.find(arm);
+    const ArmResult* other = results.find(to.empty() ? one.baseline : to);
+    std::vector<double> differences;
+    if (other != nullptr) differences = compare(one, *other, on).differences;
+    if (!above)
+      for (double& difference : differences) difference = -difference;
+    Judgement judgement;
+    judgement.seeds = std::ssize(differences);
+    const auto right = std::count_if(differences.begin(), differences.end(), [](double d) { return d > 0; });
+    judgement.p_value = sign_test(differences);
+    judgement.figures = fmt::format("{} in {} of {} seeds, sign test p = {:.3g}", above ? "above" : "below",
+                                    right, judgement.seeds, judgement.p_value);
+    const double smallest = std::pow(0.5, static_cast<double>(judgement.seeds));
+    if (smallest > alpha) {
+      judgement.figures += fmt::format("; {} seeds cannot give less than {:.3g}", judgement.seeds, smallest);
+    } else {
+      judgement.decision = judgement.p_value <= alpha ? Decision::reproduced : Decision::not_reproduced;
+    }
+    return judgement;
+  }
+};
+
+struct EquivalenceExpectation final : ExpectationSpec {
+  std::string arm, to;
+  double margin = 0;
+  void own_fields(Fields& f) override {
+    f("arm", arm, "is as good as");
+    f("to", to, "this one, seed by seed; empty: the baseline");
+    f("margin", margin, above(0), "differences smaller than this count as none");
+    f.check(margin > 0, "margin", "needs a margin above 0");
+  }
+  std::vector<std::string> arms() const override {
+    return to.empty() ? std::vector<std::string>{arm} : std::vector<std::string>{arm, to};
+  }
+  Judgement judge(const StudyResults& results, const std::string& on) const override {
+    const ArmResult& one = *results.find(arm);
+    const ArmResult* other = results.find(to.empty() ? one.baseline : to);
+    std::vector<double> differences;
+    if (other != nullptr) differences = compare(one, *other, on).differences;
+    Judgement judgement;
+    judgement.seeds = std::ssize(differences);
+    if (differences.empty()) return judgement.figures = "no finished runs", judgement;
+    judgement.figures = fmt::format("difference {:.3g} over {} seeds, margin ±{:.3g}", mean(differences),
+                                    judgement.seeds, margin);
+    if (std::abs(mean(differences)) > margin) {
+      judgement.decision = Decision::not_reproduced;
+    } else if (judgement.seeds > 1) {  // one seed shows no likeness
+      judgement.p_value = equivalence_test(differences, margin);
+      judgement.figures += fmt::format(", p = {:.3g}", judgement.p_value);
+      if (judgement.p_value <= alpha) judgement.decision = Decision::reproduced;
+    }
+    return judgement;
+  }
+};
+
+const Registered<ExpectationSpec, OrderExpectation> order_registered{"order",
+                                                                     "arms in the order of their values"};
+const Registered<ExpectationSpec, SignTestExpectation> sign_registered{
+    "sign_test", "one arm above or below another, by the signs of the seeds"};
+const Registered<ExpectationSpec, EquivalenceExpectation> equivalence_registered{
+    "equivalence", "no difference larger than a margin, by two one-sided t-tests"};
+
+}  // namespace
+}  // namespace attnlab

@@ -1,0 +1,97 @@
+#include "study/identity.h"
+
+#include <code_digest.h>  // made by the build
+#include "config/error.h"
+#include "config/spec.h"
+#include "core/error.h"
+#include "data/sha256.h"
+#include "study/study.h"
+#include "train/build_model.h"
+#include "train/checkpoint.h"
+#include "train/checkpoint_store.h"
+#include "train/durable_file.h"
+#include "train/starting_weights.h"
+
+namespace attnlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The weights that training starts from, by content.
+std::string digest_of_start(const std::string& from) {
+  if (from.empty()) return "";
+  const FileDigest digest = digest_of(find_checkpoint(from) / "model.safetensors");
+  return "weights of " + std::to_string(digest.bytes) + " bytes, crc " + std::to_string(digest.crc32);
+}
+
+// Decoding chooses checkpoints only where early stopping looks at a score; validation decodes greedily.
+DecodeSpec decoding_in_training(const ExperimentSpec& spec) {
+  DecodeSpec decode;
+  const std::string& metric = spec.train.early_stopping.metric;
+  const bool by_loss = metric == "valid_nll" || metric == "valid_loss" || metric == "valid_perplexity" ||
+                       metric == "valid_accuracy";
+  if (by_loss || !spec.train.validation_scores) return decode;
+  decode = spec.decode;
+  decode.beam = decode.n_best = 1;
+  return decode;
+}
+
+std::string hash_of(std::initializer_list<std::string> texts) {
+  Sha256 hash;
+  for (const std::string& text : texts) hash.add_field(text);
+  return hash.hex();
+}
+
+RunIdentity identity(const ExperimentSpec& given, const std::string& data_hash, Precision precision) {
+  auto spec = std::make_unique<ExperimentSpec>(given);
+  spec->name.clear();
+  spec->deterministic = true;
+  spec->precision = precision;
+  spec->data = {};
+  spec->expect = {};
+  spec->train.log_every = 1;
+  spec->decode = decoding_in_training(given);
+  spec->model.from = digest_of_start(given.model.from);
+  RunIdentity result;
+  result.training = hash_of({write_spec(*spec), data_hash});
+  DataSpec data = given.data;
+  data.root.clear();
+  result.scoring = hash_of({result.training, write_spec(given.decode), write_spec(data)});
+  return result;
+}
+
+Precision precision_named(const std::string& name) {
+  return name == "f64" ? Precision::f64 : name == "bf16" ? Precision::bf16 : Precision::f32;
+}
+
+}  // namespace
+
+std::string code_digest() { return kCodeDigest; }
+
+RunIdentity identity_of(const ExperimentSpec& spec, const std::string& data_hash) {
+  RunIdentity result =
+      identity(spec, data_hash, precision_named(to_string(choose_precision(spec.precision).type)));
+  result.code = code_digest();
+  return result;
+}
+
+std::optional<RunIdentity> identity_of_folder(const fs::path& folder) {
+  try {
+    const auto last = last_checkpoint(folder / "checkpoints");
+    if (!last) return std::nullopt;
+    const TrainingState state = Checkpoint(*last).state();
+    const auto spec = experiment_of(Tree::load({(folder / "config.yaml").string()}));
+    RunIdentity result = identity(*spec, state.data, precision_named(state.precision));
+    const fs::path environment = folder / "environment.json";
+    const Record record = parse_record(read_small_file(environment), environment.string());
+    if (const RecordValue* code = record.find("code"))
+      if (const auto* text = std::get_if<std::string>(code)) result.code = *text;
+    return result;
+  } catch (const Error&) {  // damaged or of another version: as if it were not there
+    return std::nullopt;
+  } catch (const ConfigError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace attnlab

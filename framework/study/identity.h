@@ -1,0 +1,29 @@
+// What a run is by content: two runs with the same keys have the same weights and scores, whatever their
+// names and folders. Logging, paths and names are no part of it.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "train/experiment_spec.h"
+
+namespace attnlab {
+
+struct RunIdentity {
+  std::string training;  // of the weights: model, training, precision in force, data; 64 hex digits
+  std::string scoring;   // of the scores: the same with decoding and the metrics of the task
+  std::string code;      // code_digest() of the program that ran it
+};
+
+// Digest of the sources that do numbers, made when this program was built.
+std::string code_digest();
+
+// `data_hash` is content_hash of the task. Throws IoError if model.from names what cannot be read.
+RunIdentity identity_of(const ExperimentSpec& spec, const std::string& data_hash);
+
+// Of the run in a folder, finished or not; nothing if there is none with a checkpoint. `code` is empty where
+// the folder does not say.
+std::optional<RunIdentity> identity_of_folder(const std::filesystem::path& folder);
+
+}  // namespace attnlab

@@ -1,0 +1,210 @@
+#include "study/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "config/scalars.h"
+#include "core/error.h"
+#include "train/durable_file.h"
+#include "train/run_lock.h"
+
+namespace attnlab {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw IoError("cannot create folder " + path.string() + ": " + error.message());
+}
+
+bool holds_something(const fs::path& folder) {
+  std::error_code error;
+  return fs::exists(folder, error) && fs::directory_iterator(folder, error) != fs::directory_iterator();
+}
+
+// A run that was told to end when its study was killed may still be writing its checkpoint.
+void wait_for_lock(const fs::path& folder) {
+  for (int tries = 0;; ++tries) {
+    try {
+      const RunLock lock(folder);
+      return;
+    } catch (const IoError&) {
+      if (tries >= 300) throw;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+}
+
+// The last line that says what went wrong, else the last line.
+std::string reason_in(const fs::path& log) {
+  std::ifstream stream(log);
+  std::string line, last, error;
+  while (std::getline(stream, line)) {
+    if (!line.empty()) last = line;
+    if (line.find("error: ") != std::string::npos) error = line;
+  }
+  return error.empty() ? last : error;
+}
+
+std::string last_line(const fs::path& file) {
+  std::ifstream stream(file, std::ios::ate);
+  const auto size = static_cast<std::streamoff>(stream.tellg());
+  if (!stream || size <= 0) return "";
+  const std::streamoff tail = std::min<std::streamoff>(size, 4096);
+  stream.seekg(size - tail);
+  std::string text(static_cast<std::size_t>(tail), '\0');
+  stream.read(text.data(), tail);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
+}  // namespace
+
+Job::Job(PlannedRun run, const Study& study, const JobOptions& options)
+    : run_(std::move(run)), options_(options) {
+  const Arm& arm = study.arms[run_.arm];
+  std::string file = arm.name;
+  name_ = arm.name;
+  if (run_.trial) {
+    name_ += " rate " + short_number(*run_.rate);
+    file += ".rate-" + short_number(*run_.rate);
+  }
+  name_ += fmt::format(" seed {}", run_.seed);
+  file += fmt::format(".seed-{}", run_.seed);
+  log_ = options_.papers / "logs" / (file + ".txt");
+  config_ = options_.papers / "configs" / (file + ".yaml");
+  const auto spec = experiment_of(Tree::parse(run_.config, config_.string()));
+  if (spec->train.max_steps) total_steps_ = static_cast<double>(*spec->train.max_steps);
+  total_epochs_ = static_cast<double>(spec->train.max_epochs);
+}
+
+bool Job::matches(const RunIdentity& identity) const { return identity.scoring == run_.identity.scoring; }
+
+double Job::seconds() const {
+  const auto end = state_ == JobState::running ? Clock::now() : ended_;
+  return std::chrono::duration<double>(end - started_).count();
+}
+
+void Job::take_result(const RunIdentity& identity) {
+  found_ = true;
+  code_ = identity.code;
+  stale_ = identity.code != run_.identity.code;
+  state_ = finished_run(run_.folder) ? JobState::done : JobState::diverged;
+  if (state_ == JobState::diverged) error_ = "diverged";
+}
+
+bool Job::look(RunIndex& index) {
+  if (finished_run(run_.folder) || diverged_run(run_.folder)) {
+    const auto identity = identity_of_folder(run_.folder);
+    if (identity && matches(*identity)) {
+      if (identity->code == run_.identity.code || options_.reuse_stale) {
+        take_result(*identity);
+        if (state_ == JobState::done) index.remember(*identity, run_.folder);
+        return true;
+      }
+      replaces_stale_ = true;
+    }
+  }
+  const auto other = index.find(run_.identity, options_.reuse_stale);
+  if (!other) return false;
+  const auto identity = identity_of_folder(*other);
+  if (!identity || !matches(*identity)) return false;
+  make_folder(run_.folder.parent_path());
+  fs::remove_all(run_.folder);
+  point_link(run_.folder, fs::relative(*other, fs::canonical(run_.folder.parent_path())));
+  take_result(*identity);
+  return true;
+}
+
+void Job::start(RunIndex& index) {
+  make_folder(log_.parent_path());
+  make_folder(config_.parent_path());
+  write_durably(config_, run_.config);
+  if (fs::is_symlink(run_.folder)) fs::remove(run_.folder);
+  make_folder(run_.folder);
+  wait_for_lock(run_.folder);
+  const auto own = identity_of_folder(run_.folder);
+  const bool same = own && own->training == run_.identity.training &&
+                    (own->code == run_.identity.code || options_.reuse_stale);
+  bool resume = same;
+  if (!same) {
+    // The same weights may exist elsewhere: then only scoring is left to do.
+    if (const auto other = index.find(run_.identity, options_.reuse_stale)) {
+      fs::remove_all(run_.folder);
+      make_folder(run_.folder);
+      const fs::path here = fs::canonical(run_.folder);
+      point_link(run_.folder / "checkpoints", fs::relative(fs::canonical(*other / "checkpoints"), here));
+      if (fs::exists(*other / "metrics.jsonl"))
+        fs::copy_file(*other / "metrics.jsonl", run_.folder / "metrics.jsonl");
+      resume = true;
+    }
+  }
+  Child::Command command;
+  command.arguments = options_.program;
+  for (const std::string& word :
+       {std::string("run"), config_.string(), std::string("--out"), run_.folder.string()})
+    command.arguments.push_back(word);
+  command.arguments.emplace_back(resume || !holds_something(run_.folder) ? "--resume" : "--overwrite");
+  if (options_.threads > 0)
+    command.environment.emplace_back("OMP_NUM_THREADS", std::to_string(options_.threads));
+  command.log = log_;
+  child_ = std::make_unique<Child>(command);
+  started_ = Clock::now();
+  state_ = JobState::running;
+}
+
+bool Job::poll(RunIndex& index) {
+  if (state_ != JobState::running) return false;
+  const auto code = child_->ended();
+  if (!code) return false;
+  ended_ = Clock::now();
+  child_.reset();
+  if (*code != 0) {
+    fail(*code);
+    return true;
+  }
+  const auto identity = identity_of_folder(run_.folder);
+  state_ = JobState::done;
+  code_ = identity ? identity->code : "";
+  stale_ = code_ != run_.identity.code;
+  if (!identity || !finished_run(run_.folder) || !matches(*identity)) {
+    state_ = JobState::failed;
+    error_ = "its folder does not hold the run that was asked for";
+  } else {
+    index.remember(*identity, run_.folder);
+  }
+  return true;
+}
+
+void Job::fail(int code) {
+  state_ = code == 128 + 2 || code == 128 + 15 ? JobState::stopped
+           : diverged_run(run_.folder)         ? JobState::diverged
+                                               : JobState::failed;
+  error_ = state_ == JobState::diverged ? "diverged" : reason_in(log_);
+  if (error_.empty()) error_ = fmt::format("ended with code {}", code);
+}
+
+void Job::ask_to_end() const {
+  if (child_) child_->ask_to_end();
+}
+
+double Job::progress() const {
+  if (state_ != JobState::running) return ended() ? 1 : 0;
+  try {
+    const Record line = parse_record(last_line(run_.folder / "metrics.jsonl"), "metrics");
+    const double share =
+        total_steps_ > 0 ? line.number("step") / total_steps_ : line.number("epoch") / total_epochs_;
+    return std::clamp(share, 0.0, 1.0);
+  } catch (const IoError&) {
+    return 0;
+  }
+}
+
+}  // namespace attnlab

@@ -1,0 +1,65 @@
+// One run of a study on its way: found again, waiting, running in a process of its own, ended.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "study/child.h"
+#include "study/plan.h"
+#include "study/run_index.h"
+
+namespace attnlab {
+
+struct JobOptions {
+  std::vector<std::string> program;
+  std::filesystem::path papers;  // where configurations and logs go
+  int threads = 0;               // of each run; 0: as many as it finds
+  bool reuse_stale = false;
+};
+
+enum class JobState { waiting, running, done, diverged, failed, stopped };
+
+class Job {
+ public:
+  Job(PlannedRun run, const Study& study, const JobOptions& options);
+
+  const PlannedRun& run() const { return run_; }
+  const std::string& name() const { return name_; }  // "no_mlp seed 2"
+  JobState state() const { return state_; }
+  bool ended() const { return state_ != JobState::waiting && state_ != JobState::running; }
+  bool found() const { return found_; }  // it was there already
+  bool stale() const { return stale_; }  // and is of other code
+  bool replaces_stale() const { return replaces_stale_; }
+  const std::string& error() const { return error_; }
+  const std::string& code() const { return code_; }  // digest of the code that made the result
+  double seconds() const;                            // that it has run or did run in this process
+
+  // Looks for a result, here or by content among all runs; true if there is one.
+  bool look(RunIndex& index);
+  // Starts it, from a checkpoint if there is one of the same weights. Throws IoError.
+  void start(RunIndex& index);
+  // Whether it has ended since the last call.
+  bool poll(RunIndex& index);
+  void ask_to_end() const;
+  // Share of the steps that a running one has done.
+  double progress() const;
+
+ private:
+  bool matches(const RunIdentity& identity) const;
+  void take_result(const RunIdentity& identity);
+  void fail(int code);
+
+  PlannedRun run_;
+  std::string name_;
+  const JobOptions& options_;
+  JobState state_ = JobState::waiting;
+  std::unique_ptr<Child> child_;
+  std::chrono::steady_clock::time_point started_, ended_;
+  std::filesystem::path log_, config_;
+  double total_steps_ = 0, total_epochs_ = 0;
+  bool found_ = false, stale_ = false, replaces_stale_ = false;
+  std::string error_, code_;
+};
+
+}  // namespace attnlab

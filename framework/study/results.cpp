@@ -1,0 +1,72 @@
+#include "study/results.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "study/statistics.h"
+#include "train/early_stopping.h"
+
+namespace attnlab {
+namespace {
+
+std::vector<double> list_of(const std::map<std::int64_t, double>& values) {
+  std::vector<double> list;
+  for (const auto& [seed, value] : values) list.push_back(value);
+  return list;
+}
+
+std::optional<double> number_in(const Record& record, const std::string& name) {
+  const RecordValue* value = record.find(name);
+  if (value == nullptr) return std::nullopt;
+  if (const auto* real = std::get_if<double>(value)) return *real;
+  if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
+  if (const auto* truth = std::get_if<bool>(value)) return *truth ? 1 : 0;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::map<std::int64_t, double> ArmResult::values(const std::string& metric) const {
+  std::map<std::int64_t, double> result;
+  for (const RunResult& run : runs) {
+    if (run.status != "done" && run.status != "early_stopped") continue;
+    if (metric == "parameters")
+      result[run.seed] = static_cast<double>(parameters);
+    else if (const auto number = number_in(run.values, metric))
+      result[run.seed] = *number;
+  }
+  return result;
+}
+
+const ArmResult* StudyResults::find(std::string_view wanted) const {
+  const auto found =
+      std::find_if(arms.begin(), arms.end(), [wanted](const ArmResult& arm) { return arm.name == wanted; });
+  return found == arms.end() ? nullptr : &*found;
+}
+
+Summary summary_of(const ArmResult& arm, const std::string& metric) {
+  const std::vector<double> values = list_of(arm.values(metric));
+  return {static_cast<Index>(values.size()), mean(values), standard_deviation(values)};
+}
+
+Comparison compare(const ArmResult& arm, const ArmResult& other, const std::string& metric) {
+  Comparison result;
+  const auto theirs = other.values(metric);
+  for (const auto& [seed, value] : arm.values(metric))
+    if (const auto pair = theirs.find(seed); pair != theirs.end())
+      result.differences.push_back(value - pair->second);
+  result.mean = mean(result.differences);
+  result.sd = standard_deviation(result.differences);
+  const double above = t_test_above(result.differences, 0);
+  result.t_test = std::min(1.0, 2 * std::min(above, 1 - above));
+  if (std::isnan(above)) result.t_test = above;
+  return result;
+}
+
+bool higher_is_better(const std::string& metric) {
+  EarlyStoppingSpec spec;
+  spec.metric = metric;
+  return spec.higher();
+}
+
+}  // namespace attnlab

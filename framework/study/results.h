@@ -1,0 +1,97 @@
+// What the runs of a study gave, by arm and seed, and what follows for each arm.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/dtype.h"
+#include "train/record.h"
+
+namespace attnlab {
+
+struct RunResult {
+  std::int64_t seed = 1;
+  std::string status;  // "done", "early_stopped", "diverged", "failed", "missing"
+  std::string error;   // why it failed
+  std::string folder;
+  std::string code;  // digest of the code that made it
+  bool stale = false;
+  Record values;
+};
+
+// The learning rates that an arm tried.
+struct RateChoice {
+  std::vector<double> rates, scores;  // mean validation score over the trial seeds; NaN where a rate failed
+  double chosen = 0;
+  bool at_edge = false;    // the best is the first or the last: there may be a better one beyond
+  double basin_share = 0;  // of the rates that are about as good
+};
+
+struct ArmResult {
+  std::string name, note, baseline;
+  bool control = false;
+  std::optional<double> published;
+  std::vector<std::pair<std::string, std::string>> point;
+  std::int64_t parameters = 0;
+  std::optional<RateChoice> rate;
+  std::vector<RunResult> runs;
+
+  // Finished values of a metric by seed.
+  std::map<std::int64_t, double> values(const std::string& metric) const;
+};
+
+enum class Decision { reproduced, not_reproduced, undecidable };
+
+// What became of one expectation.
+struct Verdict {
+  std::string claim, note, kind, metric;
+  Decision decision = Decision::undecidable;
+  std::string figures;
+  double p_value = 0, corrected_p = 0, alpha = 0.05;  // NaN where nothing was tested
+  Index seeds = 0;
+  std::string hash;         // of what was expected
+  bool set_before = false;  // the expectation was there before the runs that it is about
+};
+
+struct StudyResults {
+  std::string name, question, source, metric, baseline;
+  std::vector<std::string> columns;
+  bool quick = false;
+  std::vector<std::int64_t> seeds;
+  std::vector<ArmResult> arms;
+  std::vector<Verdict> verdicts;
+  std::string expectations_hash;  // of all that the study expects
+
+  const ArmResult* find(std::string_view name) const;
+};
+
+struct Summary {
+  Index n = 0;
+  double mean = 0, sd = 0;  // NaN where there are too few values
+};
+Summary summary_of(const ArmResult& arm, const std::string& metric);
+
+// This arm minus another, over the seeds that both have.
+struct Comparison {
+  std::vector<double> differences;
+  double mean = 0, sd = 0;
+  double t_test = 1;  // two-sided p that the mean difference is zero; NaN for fewer than two pairs
+};
+Comparison compare(const ArmResult& arm, const ArmResult& other, const std::string& metric);
+
+// Whether larger values of a metric are better.
+bool higher_is_better(const std::string& metric);
+
+// For people: one line an arm, and one a verdict.
+std::string results_table(const StudyResults& results);
+std::string verdict_board(const std::vector<Verdict>& verdicts);
+std::string to_string(Decision decision);  // "reproduced", "not reproduced", "not decidable"
+
+std::string results_json(const StudyResults& results);
+// The reverse. Throws IoError, with `where` in front.
+StudyResults parse_results(const std::string& json, const std::string& where);
+
+}  // namespace attnlab

@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "study/results.h"
+
+namespace attnlab {
+namespace {
+
+using Row = std::vector<std::string>;
+
+// Three or four digits that matter.
+std::string short_text(double value) {
+  if (std::isnan(value)) return "";
+  const double size = std::abs(value);
+  if (size >= 1e5 || (size > 0 && size < 1e-3)) return fmt::format("{:.3g}", value);
+  return size >= 1000 ? fmt::format("{:.0f}", value)
+         : size >= 1  ? fmt::format("{:.2f}", value)
+                      : fmt::format("{:.4f}", value);
+}
+
+std::string signed_text(double value) {
+  const std::string text = short_text(value);
+  return text.empty() || value < 0 ? text : "+" + text;
+}
+
+std::string note_of(const ArmResult& arm) {
+  std::string note = arm.note;
+  const auto add = [&note](const std::string& text) { note += (note.empty() ? "" : "; ") + text; };
+  for (const RunResult& run : arm.runs)
+    if (!run.error.empty()) add(fmt::format("seed {}: {}", run.seed, run.error));
+  const auto stale =
+      std::count_if(arm.runs.begin(), arm.runs.end(), [](const auto& run) { return run.stale; });
+  if (stale > 0) add(fmt::format("{} of other code", stale));
+  if (arm.rate)
+    add(fmt::format("rate {:.3g}{}, basin {:.0f} %", arm.rate->chosen, arm.rate->at_edge ? " (edge)" : "",
+                    100 * arm.rate->basin_share));
+  return note;
+}
+
+Row row_of(const StudyResults& results, const ArmResult& arm) {
+  const Summary summary = summary_of(arm, results.metric);
+  Row row{arm.name + (arm.control ? " (control)" : ""), std::to_string(summary.n), short_text(summary.mean),
+          short_text(summary.sd)};
+  const ArmResult* base = results.find(arm.baseline);
+  const bool is_base = base == nullptr || base == &arm;
+  const Comparison paired = is_base ? Comparison{} : compare(arm, *base, results.metric);
+  row.push_back(is_base ? "" : signed_text(paired.mean));
+  row.push_back(is_base ? "" : short_text(paired.sd));
+  row.push_back(is_base || std::isnan(paired.t_test) ? "" : fmt::format("{:.2g}", paired.t_test));
+  row.push_back(arm.published ? short_text(*arm.published) : "");
+  row.push_back(!is_base && arm.published && base->published ? signed_text(*arm.published - *base->published)
+                                                             : "");
+  for (const auto& column : results.columns) row.push_back(short_text(summary_of(arm, column).mean));
+  row.push_back(note_of(arm));
+  return row;
+}
+
+std::string text_of(const std::vector<Row>& rows, std::size_t text_columns_at_end) {
+  std::vector<std::size_t> widths(rows[0].size());
+  for (const Row& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const bool left = i == 0 || i + text_columns_at_end >= row.size();
+      line += (i ? "  " : "") +
+              (left ? fmt::format("{:<{}}", row[i], widths[i]) : fmt::format("{:>{}}", row[i], widths[i]));
+    }
+    while (line.ends_with(' ')) line.pop_back();
+    text += line + "\n";
+  }
+  return text;
+}
+
+Row row_of(const Verdict& verdict) {
+  std::string figures = verdict.figures;
+  if (!std::isnan(verdict.p_value))
+    figures += fmt::format("; p = {:.2g}, corrected {:.2g}", verdict.p_value, verdict.corrected_p);
+  figures += verdict.set_before ? "; set before the run" : "; set after seeing";
+  return {verdict.claim, to_string(verdict.decision) + (verdict.seeds == 1 ? " (single seed)" : ""), figures};
+}
+
+}  // namespace
+
+std::string to_string(Decision decision) {
+  return decision == Decision::reproduced       ? "reproduced"
+         : decision == Decision::not_reproduced ? "not reproduced"
+                                                : "not decidable";
+}
+
+std::string verdict_board(const std::vector<Verdict>& verdicts) {
+  if (verdicts.empty()) return "";
+  std::vector<Row> rows{{"claim", "verdict", "figures"}};
+  for (const Verdict& verdict : verdicts) rows.push_back(row_of(verdict));
+  return text_of(rows, 3);
+}
+
+std::string results_table(const StudyResults& results) {
+  Row head{"arm", "n", results.metric, "sd", "diff", "sd(diff)", "p", "published", "diff(publ)"};
+  head.insert(head.end(), results.columns.begin(), results.columns.end());
+  head.emplace_back("notes");
+  std::vector<Row> rows{head};
+  for (const ArmResult& arm : results.arms) rows.push_back(row_of(results, arm));
+  std::string text =
+      results.name + (results.quick ? " (quick)" : "") + ": " + results.metric + ", " +
+      (results.seeds.size() == 1
+           ? "a single seed: no spread is known"
+           : fmt::format("mean over {} seeds, differences paired by seed", results.seeds.size())) +
+      "; compared with '" + results.baseline + "'\n";
+  if (!results.source.empty()) text += "published: " + results.source + "\n";
+  text += text_of(rows, 1);
+  if (!results.verdicts.empty()) text += "\n" + verdict_board(results.verdicts);
+  return text;
+}
+
+}  // namespace attnlab

@@ -1,0 +1,314 @@
+#include "study/run_study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <list>
+#include <thread>
+
+#include "config/closest.h"
+#include "config/error.h"
+#include "core/parallel.h"
+#include "study/expectation_record.h"
+#include "study/job.h"
+#include "study/sweep.h"
+#include "train/durable_file.h"
+#include "train/interrupt.h"
+#include "train/log.h"
+#include "train/run_lock.h"
+
+namespace attnlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<long>(seconds + 0.5);
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+Record values_in(const fs::path& folder) {
+  const fs::path file = folder / "result.json";
+  return fs::exists(file) ? parse_record(read_small_file(file), file.string()) : Record();
+}
+
+class StudyRunner {
+ public:
+  StudyRunner(const Study& study, const StudyOptions& options)
+      : study_(study),
+        options_(options),
+        folder_(options.root / study.folder_name()),
+        planner_(study, options.root),
+        index_(options.root),
+        record_(folder_ / "study" / "expectations.json") {
+    check_metrics();
+    job_options_.program = options.program;
+    job_options_.papers = folder_ / "study";
+    job_options_.threads = options.jobs > 1 ? std::max(1, thread_count() / options.jobs) : 0;
+    job_options_.reuse_stale = options.reuse_stale;
+    choices_.resize(study.arms.size());
+  }
+
+  StudyOutcome run() {
+    std::error_code error;
+    fs::create_directories(job_options_.papers, error);
+    if (error) throw IoError("cannot create folder " + job_options_.papers.string() + ": " + error.message());
+    const RunLock lock(job_options_.papers);
+    const InterruptGuard guard;
+    plan();
+    record_.note(study_.claims, [this](const Claim& claim) { return anything_finished(claim); });
+    announce();
+    write_results();
+    while (work()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    StudyOutcome outcome;
+    outcome.results = results();
+    outcome.exit_code = interrupt_signal() == 0 ? 0 : 128 + interrupt_signal();
+    write_results();
+    return outcome;
+  }
+
+ private:
+  void check_metrics() const {
+    const auto known = planner_.facts(0).metrics;
+    if (known.empty() && study_.spec.metric.empty())
+      throw ConfigError("error: study.metric: the task has no scores; name a metric");
+    std::vector<std::string> wanted = study_.spec.columns;
+    if (!study_.spec.metric.empty()) wanted.push_back(study_.spec.metric);
+    for (const Claim& claim : study_.claims) {
+      const std::string& name = claim.spec->metric;
+      if (!name.empty() && !produced(name))
+        throw ConfigError(
+            fmt::format("{}: error: 'study.expect.{}': no arm produces the metric '{}'; they produce: {}",
+                        claim.position.text(), claim.name, name, join_names(known)));
+    }
+    for (const std::string& name : wanted) {
+      if (produced(name)) continue;
+      throw ConfigError(fmt::format("error: study '{}': no arm produces the metric '{}'; they produce: {}",
+                                    study_.spec.name, name, join_names(known)));
+    }
+  }
+
+  bool produced(const std::string& metric) const {
+    const auto& known = planner_.facts(0).metrics;
+    return metric == "parameters" || std::find(known.begin(), known.end(), metric) != known.end();
+  }
+
+  std::string metric() const {
+    return study_.spec.metric.empty() ? planner_.facts(0).metrics.front() : study_.spec.metric;
+  }
+
+  void plan() {
+    for (const std::int64_t seed : study_.spec.seeds)
+      for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
+        if (planner_.rates(arm).empty()) add(planner_.run(arm, seed, {}, false));
+    for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
+      for (const double rate : planner_.rates(arm))
+        for (const std::int64_t seed : study_.spec.rates.seeds) add(planner_.run(arm, seed, rate, true));
+    for (std::size_t arm = 0; arm < study_.arms.size(); ++arm) choose(arm);
+  }
+
+  // Whether a reported run of an arm that the claim is about, or of its baseline, has ended.
+  bool anything_finished(const Claim& claim) const {
+    const auto names = claim.spec->arms();
+    return std::any_of(jobs_.begin(), jobs_.end(), [&](const Job& job) {
+      const Arm& arm = study_.arms[job.run().arm];
+      return job.state() == JobState::done && !job.run().trial &&
+             std::find(names.begin(), names.end(), arm.name) != names.end();
+    });
+  }
+
+  void add(PlannedRun run) {
+    jobs_.emplace_back(std::move(run), study_, job_options_);
+    jobs_.back().look(index_);
+  }
+
+  // Once all trials of an arm have ended, its reported runs are planned with the best rate.
+  void choose(std::size_t arm) {
+    const std::vector<double>& rates = planner_.rates(arm);
+    if (rates.empty() || choices_[arm]) return;
+    std::vector<double> scores(rates.size(), 0);
+    for (const Job& job : jobs_) {
+      if (job.run().arm != arm || !job.run().trial) continue;
+      if (!job.ended() || job.state() == JobState::stopped) return;
+      const auto place =
+          static_cast<std::size_t>(std::find(rates.begin(), rates.end(), *job.run().rate) - rates.begin());
+      double score = std::numeric_limits<double>::quiet_NaN();
+      if (job.state() == JobState::done)
+        score = values_in(job.run().folder).number(study_.spec.rates.choose_by);
+      scores[place] += score / static_cast<double>(study_.spec.rates.seeds.size());
+    }
+    const bool higher = higher_is_better(study_.spec.rates.choose_by);
+    choices_[arm] = choose_rate(rates, scores, higher, study_.spec.rates.within);
+    const RateChoice& choice = *choices_[arm];
+    if (choice.chosen == 0) return log_warning(study_.arms[arm].name + ": no rate worked");
+    log_info(fmt::format("{}: rate {:.3g}{}", study_.arms[arm].name, choice.chosen,
+                         choice.at_edge ? ", at the edge of those tried" : ""));
+    for (const std::int64_t seed : study_.spec.seeds) add(planner_.run(arm, seed, choice.chosen, false));
+  }
+
+  Index count(JobState state) const {
+    return std::count_if(jobs_.begin(), jobs_.end(),
+                         [state](const Job& job) { return job.state() == state; });
+  }
+
+  void announce() const {
+    const auto found = std::count_if(jobs_.begin(), jobs_.end(), [](const Job& job) { return job.found(); });
+    const auto replaced =
+        std::count_if(jobs_.begin(), jobs_.end(), [](const Job& job) { return job.replaces_stale(); });
+    log_info(fmt::format("study {}: {} arms, {} seeds, {} runs; {} are there already", study_.folder_name(),
+                         study_.arms.size(), study_.spec.seeds.size(), jobs_.size(), found));
+    if (replaced > 0)
+      log_warning(fmt::format("{} results are of other code and will be made again; --reuse-stale keeps them",
+                              replaced));
+  }
+
+  // One round: takes in what ended, starts what may start. False when all is over.
+  bool work() {
+    const int signal = interrupt_signal();
+    if (signal != 0 && !ending_) {
+      ending_ = true;
+      log_warning("ending: runs save their state");
+      for (const Job& job : jobs_) job.ask_to_end();
+    }
+    for (Job& job : jobs_)
+      if (job.poll(index_)) take_in(job);
+    if (!ending_) start_some();
+    show();
+    return count(JobState::running) > 0 || (!ending_ && count(JobState::waiting) > 0);
+  }
+
+  void take_in(const Job& job) {
+    const auto done =
+        std::count_if(jobs_.begin(), jobs_.end(), [](const Job& other) { return other.ended(); });
+    std::string text = fmt::format("[{}/{}] {}: ", done, jobs_.size(), job.name());
+    if (job.state() == JobState::done) {
+      const Record values = values_in(job.run().folder);
+      const std::string name = job.run().trial ? study_.spec.rates.choose_by : metric();
+      if (values.find(name) != nullptr) text += fmt::format("{} {:.4g}, ", name, values.number(name));
+      log_info(text + "in " + duration_text(job.seconds()) + remaining_text());
+      if (job.stale())
+        log_warning("the program was built anew while the study runs; this run is of other code");
+    } else {
+      log_warning(text + job.error());
+    }
+    if (job.run().trial) choose(job.run().arm);
+    write_results();
+  }
+
+  void start_some() {
+    for (Job& job : jobs_) {
+      if (count(JobState::running) >= options_.jobs) return;
+      if (job.state() != JobState::waiting) continue;
+      // Weights that are being trained are not trained a second time.
+      const bool in_work = std::any_of(jobs_.begin(), jobs_.end(), [&job](const Job& other) {
+        return other.state() == JobState::running &&
+               other.run().identity.training == job.run().identity.training;
+      });
+      if (in_work || job.look(index_)) continue;
+      job.start(index_);
+    }
+  }
+
+  // From the speed of the runs so far; 0 if there are none.
+  double remaining_seconds() const {
+    double cost_done = 0, seconds = 0, cost_left = 0;
+    for (const Job& job : jobs_) {
+      const double progress = job.progress();
+      cost_left += job.run().cost * (1 - progress);
+      if (job.found() || job.state() == JobState::waiting || job.state() == JobState::failed) continue;
+      cost_done += job.run().cost * progress;
+      seconds += job.seconds();
+    }
+    return cost_done > 0 ? cost_left * seconds / cost_done / options_.jobs : 0;
+  }
+
+  std::string remaining_text() const {
+    const double seconds = remaining_seconds();
+    return seconds > 0 ? "; about " + duration_text(seconds) + " left" : "";
+  }
+
+  void show() {
+    std::string names;
+    Index done = 0;
+    for (const Job& job : jobs_) {
+      done += job.ended() ? 1 : 0;
+      if (job.state() == JobState::running)
+        names += fmt::format("{}{} {:.0f} %", names.empty() ? "" : ", ", job.name(), 100 * job.progress());
+    }
+    bar_.show(done, static_cast<Index>(jobs_.size()), names + remaining_text());
+  }
+
+  ArmResult arm_result(std::size_t index) const {
+    const Arm& arm = study_.arms[index];
+    ArmResult result;
+    result.name = arm.name;
+    result.note = arm.spec.note;
+    result.baseline = arm.baseline;
+    result.control = arm.spec.control;
+    result.published = arm.published;
+    result.parameters = planner_.parameters(index);
+    result.rate = choices_[index];
+    for (const AxisValue& value : arm.point) result.point.emplace_back(value.key, value.text);
+    for (const Job& job : jobs_)
+      if (job.run().arm == index && !job.run().trial) result.runs.push_back(run_result(job));
+    return result;
+  }
+
+  static RunResult run_result(const Job& job) {
+    RunResult run;
+    run.seed = job.run().seed;
+    run.folder = job.run().folder.string();
+    run.error = job.error();
+    run.stale = job.stale();
+    run.status = job.state() == JobState::failed ? "failed" : "missing";
+    if (job.state() == JobState::done || job.state() == JobState::diverged) {
+      run.values = values_in(job.run().folder);
+      if (const auto* status = run.values.find("status")) run.status = std::get<std::string>(*status);
+      run.code = job.code();
+    }
+    return run;
+  }
+
+  StudyResults results() const {
+    StudyResults results;
+    results.name = study_.spec.name;
+    results.question = study_.spec.question;
+    results.source = study_.spec.source;
+    results.metric = metric();
+    results.baseline = study_.spec.baseline;
+    results.columns = study_.spec.columns;
+    results.quick = study_.quick;
+    results.seeds = study_.spec.seeds;
+    for (std::size_t arm = 0; arm < study_.arms.size(); ++arm) results.arms.push_back(arm_result(arm));
+    results.expectations_hash = hash_of_all(study_.claims);
+    results.verdicts = judge(study_.claims, results);
+    for (Verdict& verdict : results.verdicts) verdict.set_before = record_.set_before(verdict.hash);
+    return results;
+  }
+
+  void write_results() const { write_durably(job_options_.papers / "results.json", results_json(results())); }
+
+  const Study& study_;
+  const StudyOptions& options_;
+  fs::path folder_;
+  Planner planner_;
+  RunIndex index_;
+  ExpectationRecord record_;
+  JobOptions job_options_;
+  std::list<Job> jobs_;  // grows while references to its members live
+  std::vector<std::optional<RateChoice>> choices_;
+  ProgressBar bar_;
+  bool ending_ = false;
+};
+
+}  // namespace
+
+StudyOutcome run_study(const Study& study, const StudyOptions& options) {
+  return StudyRunner(study, options).run();
+}
+
+}  // namespace attnlab

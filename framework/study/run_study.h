@@ -1,0 +1,30 @@
+// Runs a study: every arm with every seed as a run of its own, in a process of its own, found again when it
+// has been made before.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "study/results.h"
+#include "study/study.h"
+
+namespace attnlab {
+
+struct StudyOptions {
+  std::filesystem::path root = "runs";
+  std::vector<std::string> program;  // what starts us, with options such as --load; the command is appended
+  int jobs = 1;                      // runs at a time; they share the threads
+  bool reuse_stale = false;          // take results of other code
+};
+
+struct StudyOutcome {
+  int exit_code = 0;  // 0: it ran, even if arms failed; 128 + n after signal n
+  StudyResults results;
+};
+
+// Logs to stderr; writes runs/NAME/study/results.json as runs end. Throws ConfigError, DataError and IoError
+// before anything runs.
+StudyOutcome run_study(const Study& study, const StudyOptions& options);
+
+}  // namespace attnlab

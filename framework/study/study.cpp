@@ -1,0 +1,278 @@
+#include "study/study.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "config/closest.h"
+#include "config/error.h"
+#include "config/overlays.h"
+#include "config/scalars.h"
+#include "config/spec.h"
+#include "data/sha256.h"
+#include "study/axes.h"
+
+namespace attnlab {
+namespace {
+
+const std::vector<std::string> kReadByHand{"arms", "axes", "expect", "quick"};
+const std::vector<std::string> kExperimentKeys{"seed",  "precision", "deterministic", "data",
+                                               "model", "train",     "decode",        "axes"};
+
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name[0] != '.' && name != "study" &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+         });
+}
+
+ConfigNode taken(ConfigNode& node, std::string_view key) {
+  const ConfigNode::Entry* entry = node.find(key);
+  ConfigNode value = entry ? entry->value : ConfigNode{};
+  std::erase_if(node.entries, [key](const auto& other) { return other.key == key; });
+  return value;
+}
+
+ConfigNode number_node(const std::string& text, const SourcePosition& position) {
+  ConfigNode node;
+  node.type = ConfigNode::Type::scalar;
+  node.text = text;
+  node.position = position;
+  return node;
+}
+
+class Reader {
+ public:
+  Reader(Tree tree, bool quick) : tree_(std::move(tree)), order_(tree_.file_order()) { study_.quick = quick; }
+
+  Study read() {
+    study_.files = tree_.files();
+    start_ = tree_.where("study").value_or(tree_.start());
+    node_ = tree_.take("study");
+    const ConfigNode quick = taken(node_, "quick");
+    if (study_.quick) apply_quick(quick);
+    read_part({node_, "study", start_, kReadByHand}, study_.spec, problems_);
+    const auto base = std::make_unique<ExperimentSpec>();
+    read_spec(tree_, *base, problems_);
+    read_claims();
+    read_arms();
+    check_claims();
+    throw_problems();
+    return std::move(study_);
+  }
+
+ private:
+  // The quick section may hold what a file may hold: keys of the experiment, and a `study:` of its own.
+  void apply_quick(ConfigNode quick) {
+    if (quick.type == ConfigNode::Type::null) {
+      problems_.add(start_, "'study.quick' is missing: this study has no quick version");
+      return;
+    }
+    if (quick.type != ConfigNode::Type::map) {
+      problems_.add(quick.position, "'study.quick' must be a section, found " + quick.found());
+      return;
+    }
+    const ConfigNode study = taken(quick, "study");
+    node_ = merge({{&node_, node_.position}, {&study, study.position}});
+    // Expectations are not mixed: those of the quick version stand alone.
+    if (const auto* expect = study.find("expect")) {
+      taken(node_, "expect");
+      node_.entries.push_back(*expect);
+    }
+    tree_.add(std::move(quick));
+  }
+
+  void read_claims() {
+    const ConfigNode expect = taken(node_, "expect");
+    if (expect.type == ConfigNode::Type::map)
+      for (const ConfigNode::Entry& entry : expect.entries)
+        study_.claims.push_back({entry.key, nullptr, "", entry.position});
+    read_part(
+        {expect, "study.expect", start_},
+        [this](Fields& f) {
+          for (Claim& claim : study_.claims) f.kind(claim.name, claim.spec, "a claim");
+        },
+        problems_);
+    for (std::size_t i = 0; i < study_.claims.size(); ++i) {
+      Claim& claim = study_.claims[i];
+      if (!claim.spec)
+        problems_.add(study_.claims[i].position, "'study.expect." + claim.name +
+                                                     "' needs a kind of expectation, one of " +
+                                                     join_names(expectation_names()));
+      else
+        claim.hash = sha256_hex(claim.name + "\n" +
+                                write_fields([&claim](Fields& f) { claim.spec->fields(f); }, nullptr) +
+                                study_.spec.metric);
+    }
+  }
+
+  static std::vector<std::string> expectation_names() {
+    std::vector<std::string> names;
+    for (const auto& kind : Registry<ExpectationSpec>::list()) names.push_back(kind.name);
+    return names;
+  }
+
+  // Arms that a claim names must exist in the file; those left out by `only` or `without` make it
+  // undecidable.
+  void check_claims() {
+    for (std::size_t i = 0; i < study_.claims.size() && problems_.empty(); ++i) {
+      for (const std::string& name : study_.claims[i].spec->arms()) {
+        if (std::find(all_names_.begin(), all_names_.end(), name) != all_names_.end()) continue;
+        const std::string near = closest_match(name, all_names_);
+        problems_.add(
+            study_.claims[i].position,
+            "'study.expect." + study_.claims[i].name + "': no arm has the name '" + name + "'" +
+                (near.empty() ? "; there are: " + join_names(all_names_) : ", did you mean '" + near + "'?"));
+      }
+    }
+    std::vector<Claim> claims;
+    for (Claim& claim : study_.claims) {
+      const auto names = claim.spec ? claim.spec->arms() : std::vector<std::string>{};
+      if (std::all_of(names.begin(), names.end(),
+                      [this](const auto& name) { return study_.find(name) != nullptr; }))
+        claims.push_back(std::move(claim));
+    }
+    study_.claims = std::move(claims);
+  }
+
+  void read_arms() {
+    const ConfigNode arms = taken(node_, "arms"), axes = taken(node_, "axes");
+    const std::vector<GridPoint> grid = grid_of(axes, "study.axes", problems_);
+    if (arms.type == ConfigNode::Type::map) {
+      for (const ConfigNode::Entry& arm : arms.entries) read_arm(arm, grid);
+    } else if (arms.type != ConfigNode::Type::null) {
+      problems_.add(arms.position, "'study.arms' must be a section of named arms, found " + arms.found());
+    } else if (axes.type == ConfigNode::Type::map) {
+      read_arm({"arm", start_, {}}, grid);
+    }
+    if (study_.arms.empty() && problems_.empty()) problems_.add(start_, "'study' has neither arms nor axes");
+    select();
+    set_baselines();
+  }
+
+  void read_arm(const ConfigNode::Entry& entry, const std::vector<GridPoint>& study_grid) {
+    const std::string path = "study.arms." + entry.key;
+    if (!is_plain_name(entry.key))
+      problems_.add(entry.position, "'" + entry.key.substr(0, 60) +
+                                        "' is no name for an arm: letters, digits, '_', '-' and '.', not "
+                                        "'study'; it becomes a folder");
+    ConfigNode overlay = entry.value;
+    ArmSpec spec;
+    ConfigNode own;  // the arm's own keys; the rest is an overlay on the experiment
+    own.type = ConfigNode::Type::map;
+    own.position = overlay.position;
+    if (overlay.type == ConfigNode::Type::map) {
+      for (const char* key : {"note", "control", "published", "rates"})
+        if (const auto* found = overlay.find(key)) own.entries.push_back(*found), taken(overlay, key);
+    } else if (overlay.type != ConfigNode::Type::null) {
+      return problems_.add(overlay.position, "'" + path + "' must be a section, found " + overlay.found());
+    }
+    read_part({own, path, entry.position, kExperimentKeys}, spec, problems_);
+    const std::vector<GridPoint> grid = grid_of(taken(overlay, "axes"), path + ".axes", problems_);
+    if (spec.published.size() > 1 && spec.published.size() != grid.size())
+      problems_.add(entry.position,
+                    "'" + path + ".published' must be one number, or one for each point of its axes");
+    for (std::size_t i = 0; i < grid.size(); ++i)
+      for (const GridPoint& outer : study_grid) add_arm(entry, spec, overlay, grid[i], i, outer);
+  }
+
+  void add_arm(const ConfigNode::Entry& entry, const ArmSpec& spec, const ConfigNode& overlay,
+               const GridPoint& inner, std::size_t index, const GridPoint& outer) {
+    Arm arm;
+    arm.name = entry.key + inner.suffix() + outer.suffix();
+    arm.spec = spec;
+    arm.position = entry.position;
+    arm.baseline = outer.suffix();  // completed when all are known
+    if (!spec.published.empty()) arm.published = spec.published[spec.published.size() == 1 ? 0 : index];
+    arm.point = inner.values;
+    arm.point.insert(arm.point.end(), outer.values.begin(), outer.values.end());
+    arm.tree = tree_;
+    if (overlay.type == ConfigNode::Type::map) arm.tree.add(overlay);
+    for (const auto* grid : {&inner, &outer})
+      for (const ConfigNode& layer : grid->layers) arm.tree.add(layer);
+    const auto checked = std::make_unique<ExperimentSpec>();
+    read_spec(arm.tree, *checked, problems_);
+    if (study_.find(arm.name) != nullptr)
+      problems_.add(entry.position, "two arms have the name '" + arm.name + "'");
+    study_.arms.push_back(std::move(arm));
+  }
+
+  void check_names(const std::vector<std::string>& wanted, const char* key) {
+    const std::vector<std::string>& known = all_names_;
+    const ConfigNode::Entry* entry = node_.find(key);
+    for (const std::string& name : wanted) {
+      if (study_.find(name) != nullptr) continue;
+      const std::string near = closest_match(name, known);
+      problems_.add(
+          entry ? entry->position : start_,
+          "'study." + std::string(key) + "': no arm has the name '" + name + "'" +
+              (near.empty() ? "; there are: " + join_names(known) : ", did you mean '" + near + "'?"));
+    }
+  }
+
+  void select() {
+    if (!problems_.empty()) return;
+    for (const Arm& arm : study_.arms) all_names_.push_back(arm.name);
+    StudySpec& spec = study_.spec;
+    check_names(spec.only, "only");
+    check_names(spec.without, "without");
+    if (!spec.baseline.empty()) check_names({spec.baseline}, "baseline");
+    if (spec.baseline.empty()) spec.baseline = study_.arms.front().name;
+    const auto in = [](const std::vector<std::string>& list, const std::string& name) {
+      return std::find(list.begin(), list.end(), name) != list.end();
+    };
+    std::erase_if(study_.arms, [&](const Arm& arm) {
+      return (!spec.only.empty() && !in(spec.only, arm.name)) || in(spec.without, arm.name);
+    });
+  }
+
+  // With axes over the whole study, each arm is compared with the baseline at its own point.
+  void set_baselines() {
+    if (!problems_.empty()) return;
+    const Arm* first = study_.find(study_.spec.baseline);
+    const std::string end = first ? first->baseline : "";
+    const std::string stem = study_.spec.baseline.substr(0, study_.spec.baseline.size() - end.size());
+    for (Arm& arm : study_.arms) {
+      const Arm* own = study_.find(stem + arm.baseline);
+      arm.baseline = own ? own->name : study_.spec.baseline;
+    }
+  }
+
+  void throw_problems() const {
+    if (!problems_.empty()) throw ConfigError(problems_.text(order_));
+  }
+
+  Tree tree_;
+  std::vector<std::string> order_;
+  ConfigNode node_;
+  SourcePosition start_;
+  Study study_;
+  std::vector<std::string> all_names_;
+  Problems problems_;
+};
+
+}  // namespace
+
+Tree Arm::configuration(std::int64_t seed, std::optional<double> rate) const {
+  Tree result = tree;
+  result.add(assignment("seed", number_node(std::to_string(seed), position)));
+  if (rate) result.add(assignment("train.learning_rate", number_node(number_text(*rate), position)));
+  return result;
+}
+
+const Arm* Study::find(std::string_view name) const {
+  const auto found =
+      std::find_if(arms.begin(), arms.end(), [name](const Arm& arm) { return arm.name == name; });
+  return found == arms.end() ? nullptr : &*found;
+}
+
+bool is_study(const Tree& tree) { return tree.where("study").has_value(); }
+
+Study read_study(Tree tree, bool quick) { return Reader(std::move(tree), quick).read(); }
+
+std::unique_ptr<ExperimentSpec> experiment_of(const Tree& tree) {
+  auto spec = std::make_unique<ExperimentSpec>();
+  read_spec(tree, *spec);
+  return spec;
+}
+
+}  // namespace attnlab

@@ -1,0 +1,58 @@
+// A study as read from its file: arms, each an overlay on one experiment, and what is expected of them.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/document.h"
+#include "study/expectation.h"
+#include "study/study_spec.h"
+#include "train/experiment_spec.h"
+
+namespace attnlab {
+
+// One value of one axis, as a person would write it.
+struct AxisValue {
+  std::string key, text;
+  std::optional<double> number;
+};
+
+struct Arm {
+  std::string name;
+  ArmSpec spec;
+  std::optional<double> published;
+  std::vector<AxisValue> point;  // where it lies on the axes that made it
+  std::string baseline;          // the arm that it is compared with
+  SourcePosition position;
+  Tree tree;  // the whole configuration
+
+  // The configuration for a seed and, where rates are swept, a rate.
+  Tree configuration(std::int64_t seed, std::optional<double> rate) const;
+};
+
+struct Study {
+  StudySpec spec;
+  bool quick = false;
+  std::vector<std::string> files;
+  std::vector<Arm> arms;
+  std::vector<Claim> claims;
+
+  const Arm* find(std::string_view name) const;
+  // runs/NAME, or runs/NAME-quick.
+  std::string folder_name() const { return spec.name + (quick ? "-quick" : ""); }
+};
+
+// Whether these files describe a study.
+bool is_study(const Tree& tree);
+
+// Reads the study and every arm's configuration. `quick` puts the section study.quick on top, which may say
+// what the file may say. Throws one ConfigError with all problems.
+Study read_study(Tree tree, bool quick);
+
+// The experiment of a configuration that read_study has checked.
+std::unique_ptr<ExperimentSpec> experiment_of(const Tree& tree);
+
+}  // namespace attnlab

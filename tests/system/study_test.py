@@ -1,0 +1,181 @@
+"""Studies: many runs from one YAML, found again, resumable, judged."""
+
+import os
+import random
+import signal
+import time
+
+from support import SystemTest, main
+
+STUDY = """\
+base: tiny.yaml
+train: {validate_every: 10}
+study:
+  name: parts
+  source: a made-up table
+  seeds: [1, 2]
+  columns: [valid_nll, parameters]
+  arms:
+    full: {published: 0.9}
+    no_mlp: {model: {mlp: false}, published: 0.5, note: no MLPs}
+    greedy: {decode: {length_penalty: 0.1}}
+    heads: {axes: {model.heads: [1, 4]}}
+  expect:
+    size matters: {kind: difference, arm: no_mlp, metric: parameters, at_most: -100, every_seed: true}
+    an MLP is worth much: {kind: difference, arm: no_mlp, metric: valid_nll, at_least: 100}
+    the order of sizes: {kind: order, arms: [no_mlp, full], metric: parameters}
+    heads are free: {kind: band, arm: heads-4, metric: parameters, at_least: 1}
+  quick:
+    train: {max_steps: 3}
+    study: {seeds: [1], only: [full, no_mlp]}
+"""
+RUNS = [f"{arm}/seed-{seed}" for arm in ("full", "no_mlp", "greedy", "heads-1", "heads-4") for seed in (1, 2)]
+TIMES = ("wall_seconds", "training_seconds", "target_tokens_per_second", "peak_memory_bytes")
+
+
+class Studies(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.write("parts.yaml", STUDY)
+
+    def results(self, name="parts"):
+        return self.json("runs", name, "study", "results.json")
+
+    def numbers(self):
+        """Everything that must come out the same, whatever happened on the way."""
+        results = self.results()
+        for arm in results["arms"]:
+            for run in arm["runs"]:
+                for name in TIMES:
+                    run["values"].pop(name)
+        return results
+
+    def stamps(self):
+        return {name: (self.folder / "runs/parts" / name / "result.json").stat().st_mtime_ns for name in RUNS}
+
+    def test_a_study_from_one_file(self):
+        done = self.attnlab("run", "parts.yaml")
+        results = self.results()
+        self.assertEqual([arm["name"] for arm in results["arms"]], ["full", "no_mlp", "greedy", "heads-1", "heads-4"])
+        for arm in results["arms"]:
+            self.assertEqual([(run["seed"], run["status"]) for run in arm["runs"]], [(1, "done"), (2, "done")])
+        for name in RUNS:
+            folder = self.folder / "runs/parts" / name
+            for file in ("config.yaml", "result.json", "metrics.jsonl", "environment.json", "checkpoints/last/state.json"):
+                self.assertTrue((folder / file).exists(), f"{name}/{file}")
+        self.assertIn("single seed", self.attnlab("run", "parts.yaml", "--quick").out)
+        self.assertEqual(len(self.results("parts-quick")["arms"]), 2)
+        verdicts = {verdict["claim"]: verdict for verdict in results["verdicts"]}
+        self.assertEqual([v["verdict"] for v in verdicts.values()],
+                         ["reproduced", "not reproduced", "reproduced", "reproduced"])
+        self.assertTrue(all(v["set"] == "before the run" for v in verdicts.values()))
+        for text in ("no_mlp", "0.5", "made-up", "not reproduced", "no MLPs"):
+            self.assertIn(text, done.out)
+        # Only decoding differs, so the weights are those of another arm.
+        checkpoints = self.folder / "runs/parts/greedy/seed-1/checkpoints"
+        self.assertTrue(checkpoints.is_symlink())
+        self.assertEqual(checkpoints.resolve(), (self.folder / "runs/parts/full/seed-1/checkpoints").resolve())
+
+        # Again: nothing is made anew, and what is added later is said to be so.
+        before, numbers = self.stamps(), self.numbers()
+        again = self.attnlab("run", "parts.yaml")
+        self.assertEqual(self.stamps(), before)
+        self.assertEqual(self.numbers(), numbers)
+        self.assertEqual(again.out, done.out)
+        self.write("more.yaml", "base: parts.yaml\nstudy: {expect: {late: {kind: band, arm: full, at_least: 0}}}\n")
+        self.attnlab("run", "more.yaml")
+        self.assertEqual(self.stamps(), before)
+        self.assertEqual([v["set"] for v in self.results()["verdicts"] if v["claim"] == "late"], ["after seeing"])
+
+        # Another study finds the same weights by content.
+        self.write("other.yaml", "base: parts.yaml\nname: elsewhere\nstudy: {name: other, only: [full, no_mlp]}\n")
+        self.assertIn("4 are there already", self.attnlab("run", "other.yaml").err)
+        self.assertTrue((self.folder / "runs/other/full/seed-1").is_symlink())
+
+    def test_kill_at_random(self):
+        self.attnlab("run", "parts.yaml", "--set", "train.max_steps=60", "--set", "train.checkpoint_every=10")
+        expected = self.numbers()
+        os.rename(self.folder / "runs", self.folder / "unbroken")
+        seed = int(os.environ.get("ATTNLAB_TEST_SEED", random.randrange(10**6)))
+        print(f"kills at random: ATTNLAB_TEST_SEED={seed}", flush=True)
+        draw = random.Random(seed)
+        arguments = ("run", "parts.yaml", "--jobs", "2", "--set", "train.max_steps=60", "--set", "train.checkpoint_every=10")
+        for sent in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
+            process = self.start(*arguments)
+            started = time.monotonic()
+            self.wait_until(lambda: time.monotonic() > started + draw.uniform(0.2, 2.5) or process.poll() is not None,
+                            process, "the moment to kill")
+            if process.poll() is None:
+                process.send_signal(sent)
+                self.assertIn(process.wait(60), (-sent, 128 + sent, 0))
+        finished = {name: stamp for name, stamp in self.finished_stamps().items()}
+        self.attnlab(*arguments)
+        after = self.stamps()
+        self.assertEqual({name: after[name] for name in finished}, finished, "no finished run is made again")
+        self.assertEqual(self.numbers(), expected)
+
+    def finished_stamps(self):
+        stamps = {}
+        for name in RUNS:
+            file = self.folder / "runs/parts" / name / "result.json"
+            if file.exists() and self.json("runs", "parts", name, "result.json")["status"] == "done":
+                stamps[name] = file.stat().st_mtime_ns
+        return stamps
+
+    def test_a_failing_arm_and_rates(self):
+        self.write("wild.yaml", """\
+base: tiny.yaml
+train: {validate_every: 10, clip: 0, optimizer: sgd}
+study:
+  name: wild
+  seeds: [1]
+  rates: {values: [1e-3, 1e-2, 1e-1], seeds: [7]}
+  arms:
+    tame: {}
+    wild: {rates: [1e300, 1e301]}
+  expect:
+    tame learns: {kind: band, arm: tame, metric: valid_nll, at_most: 100}
+    wild learns: {kind: band, arm: wild, metric: valid_nll, at_most: 100}
+""")
+        done = self.attnlab("run", "wild.yaml")
+        tame, wild = self.results("wild")["arms"]
+        self.assertEqual(tame["rate"]["rates"], [0.001, 0.01, 0.1])
+        self.assertEqual(len(tame["runs"]), 1)
+        self.assertIn(tame["rate"]["chosen"], tame["rate"]["rates"])
+        self.assertEqual(wild["runs"], [])
+        self.assertIn("no rate worked", done.err)
+        verdicts = [verdict["verdict"] for verdict in self.results("wild")["verdicts"]]
+        self.assertEqual(verdicts, ["not decidable" if tame["rate"]["at_edge"] else "reproduced", "not decidable"])
+
+    def test_bad_input(self):
+        def refused(change, *wanted, old="    no_mlp: {model: {mlp: false}, published: 0.5, note: no MLPs}\n"):
+            self.assertIn(old, STUDY)
+            self.write("bad.yaml", STUDY.replace(old, change))
+            done = self.attnlab("run", "bad.yaml", code=2)
+            for text in wanted:
+                self.assertIn(text, done.err)
+            self.assertFalse((self.folder / "runs").exists(), "nothing ran")
+
+        refused("    no_mlp: {model: {mpl: false}}\n", "bad.yaml:10:21: error: unknown key 'model.mpl', did you mean 'mlp'?")
+        refused("    no_mlp: {publshed: 3}\n", "bad.yaml:10:14: error: unknown key 'publshed'")
+        refused("    no_mlp: {axes: {model.heads: []}}\n", "bad.yaml:10:21: error:", "axis without values")
+        refused("    no_mlp: {axes: {model.heads: {from: 3, to: 1, step: 1}}}\n", "must be larger than 'from'")
+        refused("    full: {}\n", "key 'full' given twice")
+        refused("    heads-4: {}\n    no_mlp: {}\n", "two arms have the name 'heads-4'")
+        refused("    study: {}\n    no_mlp: {}\n", "no name for an arm")
+        refused("    no_mlp: {model: {heads: 3}}\n", "arm 'no_mlp'", "16", "3")
+        refused("    no-mlp: {}\n", "no arm has the name 'no_mlp', did you mean 'no-mlp'?")
+        metric = "    size matters: {kind: difference, arm: no_mlp, metric: parameters, at_most: -100, every_seed: true}\n"
+        refused("    size: {kind: difference, arm: no_mlp, metric: blue, at_most: -1}\n",
+                "bad.yaml:14:5: error:", "no arm produces the metric 'blue'", "valid_nll", old=metric)
+        refused("    size: {kind: difference, arm: no_mlp}\n", "needs 'at_least', 'at_most' or both", old=metric)
+        refused("    size: {kind: diference, arm: no_mlp}\n", "difference", old=metric)
+        refused("  seeds: []\n", "at least one seed", old="  seeds: [1, 2]\n")
+        refused("  seeds: [1, 1]\n", "given twice", old="  seeds: [1, 2]\n")
+        refused("  only: [fool]\n", "did you mean 'full'?", old="  source: a made-up table\n")
+        refused("  sauce: a made-up table\n", "did you mean 'source'?", old="  source: a made-up table\n")
+        self.assertIn("for studies", self.attnlab("run", "tiny.yaml", "--quick", code=2).err)
+
+
+if __name__ == "__main__":
+    main()
