@@ -112,11 +112,12 @@ bool Job::look(RunIndex& index) {
       replaces_stale_ = true;
     }
   }
-  const auto other = index.find(run_.identity, options_.reuse_stale);
+  const auto other = index.find_scored(run_.identity, options_.reuse_stale);
   if (!other) return false;
   const auto identity = identity_of_folder(*other);
   if (!identity || !matches(*identity)) return false;
   make_folder(run_.folder.parent_path());
+  if (fs::is_directory(run_.folder) && !fs::is_symlink(run_.folder)) wait_for_lock(run_.folder);
   fs::remove_all(run_.folder);
   point_link(run_.folder, fs::relative(*other, fs::canonical(run_.folder.parent_path())));
   take_result(*identity);
@@ -136,7 +137,7 @@ void Job::start(RunIndex& index) {
   bool resume = same;
   if (!same) {
     // The same weights may exist elsewhere: then only scoring is left to do.
-    if (const auto other = index.find(run_.identity, options_.reuse_stale)) {
+    if (const auto other = index.find_trained(run_.identity, options_.reuse_stale)) {
       fs::remove_all(run_.folder);
       make_folder(run_.folder);
       const fs::path here = fs::canonical(run_.folder);

@@ -9,6 +9,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool ended_well(const std::string& status) { return status == "done" || status == "early_stopped"; }
+
 std::string status_of(const fs::path& folder) {
   const fs::path file = folder / "result.json";
   std::error_code error;
@@ -23,31 +25,41 @@ std::string status_of(const fs::path& folder) {
   }
 }
 
-}  // namespace
-
-bool finished_run(const fs::path& folder) {
-  const std::string status = status_of(folder);
-  return status == "done" || status == "early_stopped";
-}
-
-bool diverged_run(const fs::path& folder) { return status_of(folder) == "diverged"; }
-
-std::optional<fs::path> RunIndex::find(const RunIdentity& wanted, bool any_code) const {
-  const fs::path link = folder_ / wanted.training;
+std::optional<fs::path> find(const fs::path& link, std::string RunIdentity::*key, const RunIdentity& wanted,
+                             bool any_code) {
   std::error_code error;
   const fs::path target = fs::canonical(link, error);
-  if (error || !finished_run(target)) return std::nullopt;
+  if (error || !ended_well(status_of(target))) return std::nullopt;
   const auto identity = identity_of_folder(target);
-  if (!identity || identity->training != wanted.training) return std::nullopt;
+  if (!identity || (*identity).*key != wanted.*key) return std::nullopt;
   if (!any_code && identity->code != wanted.code) return std::nullopt;
   return target;
 }
 
-void RunIndex::remember(const RunIdentity& identity, const fs::path& run) {
+void link(const fs::path& name, const fs::path& run) {
   std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error) throw IoError("cannot create folder " + folder_.string() + ": " + error.message());
-  point_link(folder_ / identity.training, fs::relative(fs::canonical(run), fs::canonical(folder_)));
+  fs::create_directories(name.parent_path(), error);
+  if (error) throw IoError("cannot create folder " + name.parent_path().string() + ": " + error.message());
+  point_link(name, fs::relative(fs::canonical(run), fs::canonical(name.parent_path())));
+}
+
+}  // namespace
+
+bool finished_run(const fs::path& folder) { return ended_well(status_of(folder)); }
+
+bool diverged_run(const fs::path& folder) { return status_of(folder) == "diverged"; }
+
+std::optional<fs::path> RunIndex::find_scored(const RunIdentity& wanted, bool any_code) const {
+  return find(folder_ / "scored" / wanted.scoring, &RunIdentity::scoring, wanted, any_code);
+}
+
+std::optional<fs::path> RunIndex::find_trained(const RunIdentity& wanted, bool any_code) const {
+  return find(folder_ / "trained" / wanted.training, &RunIdentity::training, wanted, any_code);
+}
+
+void RunIndex::remember(const RunIdentity& identity, const fs::path& run) {
+  link(folder_ / "scored" / identity.scoring, run);
+  if (!fs::is_symlink(run / "checkpoints")) link(folder_ / "trained" / identity.training, run);
 }
 
 }  // namespace attnlab

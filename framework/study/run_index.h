@@ -12,8 +12,10 @@ namespace attnlab {
 class RunIndex {
  public:
   explicit RunIndex(const std::filesystem::path& root) : folder_(root / "by-content") {}
-  // The folder of a finished run with the same weights, made by this code or, if `any_code`, by any.
-  std::optional<std::filesystem::path> find(const RunIdentity& wanted, bool any_code) const;
+  // The folder of a finished run with the same scores, or the same weights, made by this code or, if
+  // `any_code`, by any.
+  std::optional<std::filesystem::path> find_scored(const RunIdentity& wanted, bool any_code) const;
+  std::optional<std::filesystem::path> find_trained(const RunIdentity& wanted, bool any_code) const;
   // Throws IoError.
   void remember(const RunIdentity& identity, const std::filesystem::path& run);
 

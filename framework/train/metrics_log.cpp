@@ -52,6 +52,10 @@ MetricsLog::MetricsLog(std::filesystem::path folder, Index kept_step) : folder_(
   for (const auto& record : records) {
     lines += to_json_line(record) + "\n";
     add_columns(columns_, record);
+    const auto& fields = record.fields();
+    if (std::any_of(fields.begin(), fields.end(),
+                    [](const auto& field) { return field.first.starts_with("valid_"); }))
+      last_validation_ = record;
   }
   write_durably(folder_ / "metrics.jsonl", lines);
   rewrite_csv(records);

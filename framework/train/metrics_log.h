@@ -20,6 +20,8 @@ class MetricsLog {
   // Appends to both files. Throws IoError.
   void write(const Record& record);
   const std::vector<std::string>& columns() const { return columns_; }
+  // The last line of a validation among those that were kept; empty if there was none.
+  const Record& last_validation() const { return last_validation_; }
 
  private:
   void rewrite_csv(const std::vector<Record>& records);
@@ -27,6 +29,7 @@ class MetricsLog {
 
   std::filesystem::path folder_;
   std::vector<std::string> columns_;
+  Record last_validation_;
 };
 
 }  // namespace attnlab

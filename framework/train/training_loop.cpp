@@ -17,7 +17,9 @@ class Loop {
         options_(options),
         store_(folder.checkpoints(), trainer.retention()),
         metrics_(folder.path(), state_.step),
-        saved_step_(state_.step) {}
+        saved_step_(state_.step) {
+    result_.last_validation = metrics_.last_validation();
+  }
 
   LoopResult run() {
     if (state_.validation_due) validate_and_save();

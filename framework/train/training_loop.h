@@ -20,7 +20,7 @@ struct LoopOptions {
 struct LoopResult {
   EndReason reason = EndReason::steps_done;
   int signal = 0;          // that interrupted
-  Record last_validation;  // empty if there was none in this process
+  Record last_validation;  // empty if there was none
 };
 
 // Trains until the end, writing metrics and checkpoints into the folder, which must have begun. The state of

@@ -11,41 +11,41 @@ using namespace attnlab;
 namespace {
 
 using Numbers = std::vector<double>;
-Approx close(double value) { return Approx(value).epsilon(1e-10).margin(1e-14); }
+Approx near(double value) { return Approx(value).epsilon(1e-10).margin(1e-14); }
 
 }  // namespace
 
 TEST_CASE("statistics of one sample are SciPy's") {
   for (const auto& sample : golden("statistics.json")["samples"]) {
     const auto values = sample["values"].get<Numbers>();
-    CHECK(mean(values) == close(sample["mean"]));
-    CHECK(standard_deviation(values) == close(sample["sd"]));
-    CHECK(standard_error(values) == close(sample["error"]));
-    CHECK(t_test_above(values, 0.25) == close(sample["above_quarter"]));
+    CHECK(mean(values) == near(sample["mean"]));
+    CHECK(standard_deviation(values) == near(sample["sd"]));
+    CHECK(standard_error(values) == near(sample["error"]));
+    CHECK(t_test_above(values, 0.25) == near(sample["above_quarter"]));
     const Interval95 interval = confidence_interval(values);
-    CHECK(interval.low == close(sample["interval"][0]));
-    CHECK(interval.high == close(sample["interval"][1]));
-    CHECK(sign_test(values) == close(sample["sign"]));
-    CHECK(equivalence_test(values, sample["margin"]) == close(sample["equivalence"]));
+    CHECK(interval.low == near(sample["interval"][0]));
+    CHECK(interval.high == near(sample["interval"][1]));
+    CHECK(sign_test(values) == near(sample["sign"]));
+    CHECK(equivalence_test(values, sample["margin"]) == near(sample["equivalence"]));
   }
 }
 
 TEST_CASE("Student's t and its inverse are SciPy's") {
   const auto stored = golden("statistics.json");
-  for (const auto& one : stored["student"]) CHECK(student_cdf(one["t"], one["freedom"]) == close(one["cdf"]));
+  for (const auto& one : stored["student"]) CHECK(student_cdf(one["t"], one["freedom"]) == near(one["cdf"]));
   for (const auto& one : stored["quantile"])
-    CHECK(student_quantile(one["p"], one["freedom"]) == close(one["t"]));
+    CHECK(student_quantile(one["p"], one["freedom"]) == near(one["t"]));
 }
 
 TEST_CASE("slopes, areas, Holm and detectable differences are those of NumPy and SciPy") {
   const auto stored = golden("statistics.json");
   const auto x = stored["x"].get<Numbers>(), y = stored["y"].get<Numbers>();
-  CHECK(log_log_slope(x, y) == close(stored["slope"]));
-  CHECK(area_under_curve(x, y) == close(stored["area"]));
+  CHECK(log_log_slope(x, y) == near(stored["slope"]));
+  CHECK(area_under_curve(x, y) == near(stored["area"]));
   const Numbers corrected = holm(stored["p"].get<Numbers>());
-  for (std::size_t i = 0; i < corrected.size(); ++i) CHECK(corrected[i] == close(stored["holm"][i]));
+  for (std::size_t i = 0; i < corrected.size(); ++i) CHECK(corrected[i] == near(stored["holm"][i]));
   const auto& detectable = stored["detectable"];
-  CHECK(detectable_difference(detectable["sd"], detectable["n"]) == close(detectable["value"]));
+  CHECK(detectable_difference(detectable["sd"], detectable["n"]) == near(detectable["value"]));
 }
 
 TEST_CASE("few values are no evidence") {
@@ -54,7 +54,7 @@ TEST_CASE("few values are no evidence") {
   CHECK(std::isnan(standard_deviation(one)));
   CHECK(std::isnan(t_test_above(one, 0)));
   CHECK(sign_test(none) == 1);
-  CHECK(sign_test(Numbers{1, 2, 3}) == close(0.125));
+  CHECK(sign_test(Numbers{1, 2, 3}) == near(0.125));
   CHECK(sign_test(Numbers{0, 0}) == 1);
   CHECK(std::isinf(detectable_difference(1, 1)));
   CHECK(t_test_above(Numbers{2, 2, 2}, 1) == 0);

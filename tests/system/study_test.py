@@ -156,7 +156,7 @@ study:
                 self.assertIn(text, done.err)
             self.assertFalse((self.folder / "runs").exists(), "nothing ran")
 
-        refused("    no_mlp: {model: {mpl: false}}\n", "bad.yaml:10:21: error: unknown key 'model.mpl', did you mean 'mlp'?")
+        refused("    no_mlp: {model: {mpl: false}}\n", "bad.yaml:10:22: error: unknown key 'model.mpl', did you mean 'mlp'?")
         refused("    no_mlp: {publshed: 3}\n", "bad.yaml:10:14: error: unknown key 'publshed'")
         refused("    no_mlp: {axes: {model.heads: []}}\n", "bad.yaml:10:21: error:", "axis without values")
         refused("    no_mlp: {axes: {model.heads: {from: 3, to: 1, step: 1}}}\n", "must be larger than 'from'")
@@ -172,8 +172,8 @@ study:
         refused("    size: {kind: diference, arm: no_mlp}\n", "difference", old=metric)
         refused("  seeds: []\n", "at least one seed", old="  seeds: [1, 2]\n")
         refused("  seeds: [1, 1]\n", "given twice", old="  seeds: [1, 2]\n")
-        refused("  only: [fool]\n", "did you mean 'full'?", old="  source: a made-up table\n")
-        refused("  sauce: a made-up table\n", "did you mean 'source'?", old="  source: a made-up table\n")
+        refused("  only: [ful]\n", "did you mean 'full'?", old="  source: a made-up table\n")
+        refused("  sorce: a made-up table\n", "did you mean 'source'?", old="  source: a made-up table\n")
         self.assertIn("for studies", self.attnlab("run", "tiny.yaml", "--quick", code=2).err)
 
 
