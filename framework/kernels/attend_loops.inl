@@ -328,10 +328,9 @@ inline void draw(std::uint64_t key, std::uint64_t step, const std::uint64_t* bas
   constexpr Index kWide = kLanes<std::uint32_t>;
   for (Index lane = 0; lane < queries; lane += kWide)
     for (Index g = 0; g < groups; ++g) {
-      const WideWords index =
-          *reinterpret_cast<const WideWords*>(base + lane) + static_cast<std::uint64_t>(first_group + g);
-      Words c[4] = {__builtin_convertvector(index, Words), __builtin_convertvector(index >> 32, Words)};
-      draw_block(key, step, c);
+      const auto block = static_cast<std::uint64_t>(first_group + g);
+      Words c[4];
+      draw_blocks(key, step, at(base + lane) + block, at(base + lane + kWide / 2) + block, c);
       for (Index i = 0; i < 4; ++i) at(words + (g * 4 + i) * queries + lane) = c[i];
     }
 }

@@ -13,8 +13,7 @@
 #pragma GCC target("avx2,fma")
 namespace attnlab::kernels::detail::avx2 {
 namespace {
-constexpr Index kVectorBytes = 32;
-#include "kernels/vectors.inl"
+#include "kernels/vectors_avx2.inl"
 
 #include "kernels/attend_loops.inl"
 }  // namespace

@@ -11,8 +11,7 @@
 
 namespace attnlab::kernels::detail::baseline {
 namespace {
-constexpr Index kVectorBytes = 16;
-#include "kernels/vectors.inl"
+#include "kernels/vectors_baseline.inl"
 
 #include "kernels/attend_loops.inl"
 }  // namespace

@@ -147,12 +147,11 @@ inline void dropout_factors(const DropoutRow& row, Index columns, float* factors
   for (Index first = 0; first < columns; first += kColumns) {
     std::uint32_t words[4 * kBlocks];
     for (Index b = 0; b < kBlocks; b += kRowLanes) {
-      alignas(WideWords) std::uint64_t index[kRowLanes];
-      for (Index i = 0; i < kRowLanes; ++i)
-        index[i] = row.row * blocks + static_cast<std::uint64_t>(first / kColumns * kBlocks + b + i);
-      const auto wide = *reinterpret_cast<const WideWords*>(index);
-      Words c[4] = {__builtin_convertvector(wide, Words), __builtin_convertvector(wide >> 32, Words)};
-      draw_block(row.key, row.step, c);
+      Wide index{};
+      for (Index i = 0; i < kLanes<std::uint64_t>; ++i) index[i] = static_cast<std::uint64_t>(i);
+      index += row.row * blocks + static_cast<std::uint64_t>(first / kColumns * kBlocks + b);
+      Words c[4];
+      draw_blocks(row.key, row.step, index, index + static_cast<std::uint64_t>(kRowLanes / 2), c);
       for (Index w = 0; w < 4; ++w) at(words + w * kBlocks + b) = c[w];
     }
     const auto* halves = reinterpret_cast<const Half*>(words);

@@ -13,8 +13,7 @@
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")
 namespace attnlab::kernels::avx512 {
 namespace {
-constexpr Index kVectorBytes = 64;
-#include "kernels/vectors.inl"
+#include "kernels/vectors_avx512.inl"
 
 #include "kernels/row_loops.inl"
 }  // namespace

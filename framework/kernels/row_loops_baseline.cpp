@@ -11,8 +11,7 @@
 
 namespace attnlab::kernels::baseline {
 namespace {
-constexpr Index kVectorBytes = 16;
-#include "kernels/vectors.inl"
+#include "kernels/vectors_baseline.inl"
 
 #include "kernels/row_loops.inl"
 }  // namespace

@@ -1,12 +1,5 @@
-// Vectors of kVectorBytes: exponentials, bf16, random numbers. Included inside a namespace of its own, once
-// for each instruction set, after <bit>, <cmath>, <cstring>, <limits> and <type_traits>.
-
-template <class T>
-constexpr Index kLanes = kVectorBytes / static_cast<Index>(sizeof(T));
-template <class T>
-using Vec __attribute__((vector_size(kVectorBytes), aligned(sizeof(T)), may_alias)) = T;
-template <class T>
-using IntOf = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+// Vectors of kVectorBytes: exponentials, bf16, random numbers. Included by vectors_*.inl, once for each
+// instruction set.
 
 template <class T>
 inline Vec<T>& at(T* p) {
@@ -55,26 +48,36 @@ inline Halves narrow(Vec<float> x) {
   return __builtin_convertvector(result >> 16, Halves);
 }
 
-// Random numbers: many blocks of Philox-4x32-10 at once (see core/random.h).
+// Random numbers: many blocks of Philox-4x32-10 at once (see core/random.h). A word of the state takes the low
+// half of a 64-bit lane, ready to be multiplied; what lies in the high half does not count.
 using Words = Vec<std::uint32_t>;
-typedef std::uint64_t WideWords __attribute__((vector_size(2 * kVectorBytes), aligned(8), may_alias));
 
-inline void multiply(std::uint32_t factor, Words x, Words& high, Words& low) {
-  const WideWords wide = __builtin_convertvector(x, WideWords) * factor;
-  high = __builtin_convertvector(wide >> 32, Words);
-  low = __builtin_convertvector(wide, Words);
-}
-
-// c: low and high halves of the block indices in, four words of each block out.
-inline void draw_block(std::uint64_t key, std::uint64_t step, Words c[4]) {
-  auto k0 = static_cast<std::uint32_t>(key), k1 = static_cast<std::uint32_t>(key >> 32);
-  c[2] = Words{} + static_cast<std::uint32_t>(step);
-  c[3] = Words{} + static_cast<std::uint32_t>(step >> 32);
+// The four words of the blocks with these numbers.
+inline void draw_blocks(std::uint64_t key, std::uint64_t step, Wide index, Wide (&words)[4]) {
+  Wide k0 = Wide{} + (key & 0xffffffffU), k1 = Wide{} + (key >> 32);
+  Wide c0 = index, c1 = index >> 32, c2 = Wide{} + (step & 0xffffffffU), c3 = Wide{} + (step >> 32);
+#pragma GCC unroll 10
   for (int round = 0; round < 10; ++round) {
-    Words high0, low0, high1, low1;
-    multiply(0xD2511F53U, c[0], high0, low0);
-    multiply(0xCD9E8D57U, c[2], high1, low1);
-    c[0] = high1 ^ c[1] ^ k0, c[1] = low1, c[2] = high0 ^ c[3] ^ k1, c[3] = low0;
+    const Wide first = product_of_halves(c0, Wide{} + 0xD2511F53U),
+               second = product_of_halves(c2, Wide{} + 0xCD9E8D57U);
+    c0 = (second >> 32) ^ c1 ^ k0, c1 = second;
+    c2 = (first >> 32) ^ c3 ^ k1, c3 = first;
     k0 += 0x9E3779B9U, k1 += 0xBB67AE85U;
   }
+  words[0] = c0, words[1] = c1, words[2] = c2, words[3] = c3;
+}
+
+// The low halves of two vectors, one after the other.
+inline Words low_halves(Wide first, Wide second) {
+  Words order;
+  for (std::uint32_t i = 0; i < kLanes<std::uint32_t>; ++i) order[i] = 2 * i;
+  return __builtin_shuffle((Words)first, (Words)second, order);
+}
+
+// The words of one block number a lane of 32 bits.
+inline void draw_blocks(std::uint64_t key, std::uint64_t step, Wide first, Wide second, Words (&words)[4]) {
+  Wide low[4], high[4];
+  draw_blocks(key, step, first, low);
+  draw_blocks(key, step, second, high);
+  for (int i = 0; i < 4; ++i) words[i] = low_halves(low[i], high[i]);
 }
