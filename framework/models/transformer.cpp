@@ -8,6 +8,9 @@
 namespace attnlab {
 namespace {
 
+// Modules in messages and profiles.
+const std::string kEmbedding = "embedding", kEncoder = "encoder", kDecoder = "decoder", kOutput = "output";
+
 Mask mask_of(const Sequences& queries, const Sequences& keys, bool causal) {
   Mask mask;
   mask.queries = queries;
@@ -81,6 +84,7 @@ Transformer::Transformer(ParameterSet& parameters, const ModelSpec& spec, const 
 
 Var Transformer::embed(Tape& tape, Parameter& table, const TokenRows& tokens, const Positions& positions,
                        const Dropout& dropout, const std::vector<Index>& past) const {
+  const Tape::Scope scope(tape, kEmbedding);
   const double scale =
       spec_.embedding_scale == EmbeddingScale::sqrt_width ? std::sqrt(static_cast<double>(spec_.width)) : 1;
   const Var x = positions(embedding(tape.leaf(table), tokens.ids, scale), tokens.rows, past);
@@ -89,12 +93,14 @@ Var Transformer::embed(Tape& tape, Parameter& table, const TokenRows& tokens, co
 
 Var Transformer::project(const Var& rows) const {
   Tape& tape = rows.tape();
+  const Tape::Scope scope(tape, kOutput);
   return linear(rows, tape.leaf(*output_), output_bias_ ? tape.leaf(*output_bias_) : Var());
 }
 
 Var Transformer::encode(Tape& tape, const TokenRows& source) const {
   check(encoder_.has_value(), "this model has no encoder");
   const Var x = embed(tape, *source_table_, source, *source_positions_, source_dropout_, {});
+  const Tape::Scope scope(tape, kEncoder);
   return encoder_->forward(x, mask_of(source.rows, source.rows, false), {}, nullptr);
 }
 
@@ -104,6 +110,7 @@ Var Transformer::hidden(Tape& tape, const ModelInput& input) const {
   const Var x = embed(tape, *target_table_, input.target, *target_positions_, target_dropout_, {});
   const Mask self = mask_of(input.target.rows, input.target.rows, true);
   const Mask cross = mask_of(input.target.rows, input.source.rows, false);
+  const Tape::Scope scope(tape, kDecoder);
   return decoder_->forward(x, self, memory, encoder_ ? &cross : nullptr);
 }
 
@@ -111,7 +118,9 @@ Var Transformer::logits(Tape& tape, const ModelInput& input) const { return proj
 
 CrossEntropy Transformer::loss(Tape& tape, const ModelInput& input,
                                const CrossEntropyOptions& options) const {
-  return cross_entropy(logits(tape, input), input.labels, options);
+  const Var rows = logits(tape, input);
+  const Tape::Scope scope(tape, kOutput);
+  return cross_entropy(rows, input.labels, options);
 }
 
 DecoderState Transformer::start(Tape& tape, const TokenRows& source, Index per_sentence) const {

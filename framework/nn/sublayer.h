@@ -16,13 +16,14 @@ struct SublayerPlan {
 class Sublayer {
  public:
   Sublayer(const Scope& scope, const SublayerPlan& plan, Index width)
-      : plan_(plan), dropout_{plan.dropout, stream_name(scope.path + ".dropout")} {
+      : path_(scope.path), plan_(plan), dropout_{plan.dropout, stream_name(scope.path + ".dropout")} {
     if (plan.norm.position != NormPosition::none) norm_ = Norm(scope / "norm", plan.norm, width);
   }
 
   // x [N, D] -> [N, D]; `first_row` is the row of x[0] in the accumulation window.
   template <class Block>
   Var around(const Var& x, Index first_row, Block&& block) const {
+    const Tape::Scope scope(x.tape(), path_);
     const Var y = block(plan_.norm.position == NormPosition::pre ? norm_(x) : x);
     const Var sum = plan_.skip ? residual_sum(x, y, plan_.skip_scale, dropout_, first_row)
                                : dropout(y, dropout_, first_row);
@@ -30,6 +31,7 @@ class Sublayer {
   }
 
  private:
+  std::string path_;
   SublayerPlan plan_;
   Dropout dropout_;
   Norm norm_;

@@ -10,12 +10,15 @@
 #include "train/environment.h"
 #include "train/evaluation.h"
 #include "train/log.h"
+#include "train/profile_report.h"
 #include "train/starting_weights.h"
 #include "train/trained_model.h"
 #include "train/training_loop.h"
 
 namespace attnlab {
 namespace {
+
+constexpr Index kUnprofiledSteps = 2;  // they make primitives and fill the pool
 
 class Run {
  public:
@@ -84,9 +87,12 @@ class Run {
                           task_.metrics, "valid_");
       };
     }
+    Profile profile(kUnprofiledSteps);
+    if (options_.profile.on) loop.profile = &profile;
     Record result;
     try {
       const LoopResult end = run_training(spec_, trainer, folder_, loop);
+      if (options_.profile.on) write_profile(profile);
       result.set("status", to_string(end.reason));
       result.append(end.last_validation);
       append_progress(trainer, start, result);  // second: its step is the run's, not the validation's
@@ -100,6 +106,16 @@ class Run {
       folder_.write_result(result);
       throw;
     }
+  }
+
+  void write_profile(const Profile& profile) const {
+    const StandingMemory standing = standing_memory(built_->parameters);
+    const auto rooflines = options_.profile.rooflines ? product_rooflines(profile) : std::vector<double>();
+    const std::string table = profile_table(profile, standing, rooflines);
+    log_info(table);
+    write_file(folder_.path() / "profile.txt", table);
+    write_file(folder_.path() / "profile.json", profile_json(profile, standing, rooflines));
+    write_file(folder_.path() / "trace.json", profile_trace(profile));
   }
 
   std::uint64_t seed() const { return static_cast<std::uint64_t>(spec_.seed); }

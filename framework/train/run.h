@@ -15,11 +15,17 @@
 
 namespace attnlab {
 
+struct ProfileOptions {
+  bool on = false;
+  bool rooflines = false;  // also ask what the library reaches on each product
+};
+
 struct RunOptions {
   std::filesystem::path folder;
   FolderMode mode = FolderMode::fresh;
   Deadline deadline;
   RunPapers papers;  // environment: what the program adds to environment_record()
+  ProfileOptions profile;
 };
 
 struct RunOutcome {
@@ -27,7 +33,8 @@ struct RunOutcome {
   Record result;      // what result.json holds; empty if the run was finished before
 };
 
-// Throws ConfigError, DataError, DivergedError, IoError. Logs to stderr.
+// Throws ConfigError, DataError, DivergedError, IoError. Logs to stderr. With a profile: its table goes to the log
+// and to profile.txt in the folder, all of it to profile.json, and the timeline of the first steps to trace.json.
 RunOutcome run_experiment(const ExperimentSpec& spec, const RunOptions& options);
 
 // Builds, takes one step, validates a little, saves and loads, in a temporary folder that is removed; returns

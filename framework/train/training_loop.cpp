@@ -24,7 +24,7 @@ class Loop {
   LoopResult run() {
     if (state_.validation_due) validate_and_save();
     while (!over()) {
-      const StepReport report = trainer_.step();
+      const StepReport report = step();
       if (!report.updated)
         log_warning(
             fmt::format("step {}: loss or gradient is not finite; the update is skipped", state_.step));
@@ -42,6 +42,11 @@ class Loop {
   }
 
  private:
+  StepReport step() {
+    const Profile::Step measured(options_.profile);
+    return trainer_.step();
+  }
+
   bool due(Index every) const {
     return trainer_.finished() || (every > 0 ? state_.step % every == 0 : trainer_.epoch_ended());
   }

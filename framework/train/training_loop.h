@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "core/profile.h"
 #include "train/interrupt.h"
 #include "train/run_folder.h"
 #include "train/trainer.h"
@@ -15,6 +16,7 @@ struct LoopOptions {
   Deadline deadline;
   // Further valid_* metrics, such as valid_bleu of a decoded split; may be empty.
   std::function<Record()> scores;
+  Profile* profile = nullptr;  // of the steps
 };
 
 struct LoopResult {

@@ -24,6 +24,7 @@ const Benchmark benchmark{
       app.add_option("--dropout", options->dropout, "another rate than the preset's");
       app.add_option("--steps", options->steps, "steps that are timed")->capture_default_str();
       app.add_option("--warm-up", options->warm_up, "steps before them")->capture_default_str();
+      app.add_flag("--profile", options->profile, "also print time and memory by op and module to stderr");
       app.add_option("--trainable", options->trainable, "patterns over parameter names, or presets");
       return [options] { return run(*options); };
     }};

@@ -1,5 +1,7 @@
 #include "bench/training_steps.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "core/parallel.h"
@@ -7,6 +9,7 @@
 #include "core/profile.h"
 #include "train/adamw.h"
 #include "train/clip.h"
+#include "train/profile_report.h"
 #include "train/window.h"
 #include "version.h"
 
@@ -64,6 +67,15 @@ void append_counts(Steps& steps, Record& row) {
   row.set("products_share", rounded(product_seconds / profile.seconds(), 3));
 }
 
+void print_profile(Steps& steps, int count) {
+  Profile profile;
+  for (int i = 0; i < count; ++i) {
+    const Profile::Step one(&profile);
+    steps.step();
+  }
+  fmt::print(stderr, "{}", profile_table(profile, standing_memory(steps.parameters()), {}));
+}
+
 }  // namespace
 
 Record measure_steps(const Preset& preset, const StepOptions& options) {
@@ -86,6 +98,7 @@ Record measure_steps(const Preset& preset, const StepOptions& options) {
   row.set("peak_rss_gb", rounded(peak_rss_gb(), 3));
   row.set("pool_misses", static_cast<Index>(Pool::global().counters().misses - misses));
   append_counts(steps, row);
+  if (options.profile) print_profile(steps, options.steps);
   return row;
 }
 

@@ -10,6 +10,7 @@ struct StepOptions : MeasureOptions {
   double dropout = -1;  // negative: the preset's
   int steps = 7, warm_up = 3;
   std::vector<std::string> trainable{"all"};
+  bool profile = false;  // also print a profile of as many more steps to stderr
 };
 
 // Times steps of a preset on random tokens. The counts are of one more step: multiply-adds of matrix

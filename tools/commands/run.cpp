@@ -19,6 +19,7 @@ struct Options {
   ConfigOptions config;
   std::string out, max_time;
   bool resume = false, overwrite = false, dry_run = false;
+  ProfileOptions profile;
   std::int64_t seed = -1;
   bool quick = false, reuse_stale = false;
   int jobs = 0;  // 0: not given
@@ -42,9 +43,10 @@ std::vector<std::string> program_words() {
 }
 
 int run_as_study(const Options& options, const Tree& tree) {
-  if (!options.out.empty() || options.overwrite || options.dry_run || options.seed >= 0)
+  if (!options.out.empty() || options.overwrite || options.dry_run || options.profile.on ||
+      options.profile.rooflines || options.seed >= 0)
     throw ConfigError(
-        "--out, --overwrite, --dry-run and --seed are for single experiments; a study goes on by itself, and "
+        "--out, --overwrite, --dry-run, --profile and --seed are for single experiments; a study goes on by itself, and "
         "its seeds are --set study.seeds=[1,2]");
   const Study study = read_study(tree, options.quick);
   StudyOptions study_options;
@@ -75,6 +77,7 @@ int run(Options options) {
   if (options.resume) run_options.mode = FolderMode::resume;
   if (options.overwrite) run_options.mode = FolderMode::overwrite;
   if (!options.max_time.empty()) run_options.deadline = Deadline(parse_duration(options.max_time));
+  run_options.profile = {options.profile.on || options.profile.rooflines, options.profile.rooflines};
   run_options.papers.config = write_spec(*spec, tree);
   for (const auto& file : tree.files()) run_options.papers.given.emplace_back(file);
   run_options.papers.assignments = options.config.assignments;
@@ -99,6 +102,9 @@ const Command command{
       app.add_option("--jobs", options->jobs, "of a study: runs at a time; they share the threads")
           ->check(CLI::PositiveNumber);
       app.add_flag("--reuse-stale", options->reuse_stale, "of a study: take results that other code made");
+      app.add_flag("--profile", options->profile.on, "time and memory by op and module: a table, and trace.json");
+      app.add_flag("--profile-rooflines", options->profile.rooflines,
+                   "the same, and beside each product what the library reaches on it");
       return [options] { return run(*options); };
     }};
 

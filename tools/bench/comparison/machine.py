@@ -36,6 +36,12 @@ def instruction_set(isa):
     return "AVX2"
 
 
+def commit():
+    """Of the source tree, as Git names it; empty outside of a repository."""
+    command = ["git", "-C", pathlib.Path(__file__).parent, "describe", "--always", "--dirty"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+
+
 def machine_key(isa, threads):
     return f"{cpu_name()}, {instruction_set(isa)}, {threads} threads"
 
@@ -68,7 +74,6 @@ class Programs:
     def __init__(self, program, environments, threads, isa, log):
         self.program, self.environments, self.threads, self.log = program, environments, threads, log
         self.surroundings = {**os.environ, "OMP_NUM_THREADS": str(threads), **(AVX2_ONLY if isa == "avx2" else {})}
-        self.surroundings.pop("OMP_WAIT_POLICY", None)  # each program's own choice
         self.source = pathlib.Path(__file__).resolve().parents[3]
         self.scripts = pathlib.Path(__file__).resolve().parents[1] / "peers"
 

@@ -4,7 +4,7 @@ import json
 import pathlib
 
 from . import figures
-from .machine import OthersWatch
+from .machine import OthersWatch, commit
 
 
 class Results:
@@ -19,7 +19,7 @@ class Results:
 
     def put(self, machine, key, rounds):
         when = datetime.date.today().isoformat()
-        self.machines.setdefault(machine, {})[key] = {"when": when, "rounds": rounds}
+        self.machines.setdefault(machine, {})[key] = {"when": when, "commit": commit(), "rounds": rounds}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         fresh = self.path.with_suffix(".new")
         fresh.write_text(json.dumps({"machines": self.machines}, indent=1) + "\n")

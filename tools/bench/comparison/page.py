@@ -118,8 +118,10 @@ def step_lines(rows, precision):
 def versions(rows):
     found = {line["peer"] for row in rows.values() for one in row["rounds"]
              for line in [*one["ours"], *one.get("peers", {}).values()] if "peer" in line}
-    days = sorted(row["when"] for row in rows.values())
-    return f"{', '.join(sorted(found))}; measured {days[0]}{'' if days[0] == days[-1] else ' to ' + days[-1]}.\n"
+    days = sorted({row["when"] for row in rows.values()})
+    commits = sorted({row["commit"] for row in rows.values() if row.get("commit")})
+    return (f"{', '.join(sorted(found))}{'; commits ' if commits else ''}{', '.join(commits)}; "
+            f"measured {' to '.join(days[:: max(1, len(days) - 1)])}.\n")
 
 
 def precision_part(rows, precision):
