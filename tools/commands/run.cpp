@@ -46,7 +46,8 @@ int run_as_study(const Options& options, const Tree& tree) {
   if (!options.out.empty() || options.overwrite || options.dry_run || options.profile.on ||
       options.profile.rooflines || options.seed >= 0)
     throw ConfigError(
-        "--out, --overwrite, --dry-run, --profile and --seed are for single experiments; a study goes on by itself, and "
+        "--out, --overwrite, --dry-run, --profile and --seed are for single experiments; a study goes on by "
+        "itself, and "
         "its seeds are --set study.seeds=[1,2]");
   const Study study = read_study(tree, options.quick);
   StudyOptions study_options;
@@ -102,7 +103,8 @@ const Command command{
       app.add_option("--jobs", options->jobs, "of a study: runs at a time; they share the threads")
           ->check(CLI::PositiveNumber);
       app.add_flag("--reuse-stale", options->reuse_stale, "of a study: take results that other code made");
-      app.add_flag("--profile", options->profile.on, "time and memory by op and module: a table, and trace.json");
+      app.add_flag("--profile", options->profile.on,
+                   "time and memory by op and module: a table, and trace.json");
       app.add_flag("--profile-rooflines", options->profile.rooflines,
                    "the same, and beside each product what the library reaches on it");
       return [options] { return run(*options); };
