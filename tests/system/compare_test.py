@@ -94,6 +94,7 @@ class Page(unittest.TestCase):
 
     def test_a_page_of_nothing(self):
         self.assertIn("# Performance", page.render({}))
+        self.assertIn("what bounds it", page.render({}, "what bounds it"))
         self.assertIn("## B", page.render({"B": {"startup": {"when": "2030-01-02", "rounds": [{"ours": [{"error": "x"}]}]}}}))
 
 

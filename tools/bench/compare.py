@@ -40,6 +40,8 @@ def arguments():
     parser.add_argument("--config", default="configs/translation/multi30k_en_de.yaml", help="of row text")
     parser.add_argument("--results", default=SOURCE / "docs/performance.json", help="where figures gather")
     parser.add_argument("--page", default=SOURCE / "docs/performance.md")
+    parser.add_argument("--remarks", default=SOURCE / "docs/performance.remarks.md",
+                        help="what people wrote about the figures; goes into the page if it exists")
     return parser.parse_args()
 
 
@@ -59,7 +61,8 @@ def main():
             wanted = every if options.all else rows.chosen(every, options.only.split(","))
             key = machine.machine_key(options.isa, options.threads)
             measure.measure(wanted, programs, results, key, options.again, options.rounds, log)
-    pathlib.Path(options.page).write_text(page.render(results.machines))
+    remarks = pathlib.Path(options.remarks)
+    pathlib.Path(options.page).write_text(page.render(results.machines, remarks.read_text() if remarks.exists() else ""))
     log(f"wrote {options.page}")
 
 

@@ -155,5 +155,6 @@ def machine_part(name, rows):
     return "\n".join(text + bounds.part(rows, table))
 
 
-def render(machines):
-    return "\n".join([HEAD, *(machine_part(name, machines[name]) for name in sorted(machines))])
+def render(machines, remarks=""):
+    """The page; `remarks` are what people wrote about the figures."""
+    return "\n".join([HEAD, *([remarks] if remarks else []), *(machine_part(name, machines[name]) for name in sorted(machines))])
