@@ -144,6 +144,18 @@ class Measuring(unittest.TestCase):
             kept = json.loads(file.read_text())["machines"]["machine"]["step:toy:f32"]["rounds"]
             self.assertEqual(figures.ratio(kept).median, 2.0)
 
+    def test_a_row_that_fails_on_our_side_leaves_nothing(self):
+        class Failing:
+            def ours(self, arguments):
+                return [{"error": "no data"}]
+
+        said = []
+        with tempfile.TemporaryDirectory() as folder:
+            results = measure.Results(pathlib.Path(folder, "figures.json"))
+            measure.measure([rows.Row("ops:f32", ["bench", "ops"])], Failing(), results, "machine", False, None, said.append)
+            self.assertEqual(results.machines, {})
+        self.assertIn("ops:f32: attnlab failed: no data", said)
+
     def test_the_program_lists_its_rows(self):
         done = subprocess.run([sys.executable, "-B", SOURCE / "tools/bench/compare.py", "--list", "--precision", "f32"],
                               capture_output=True, text=True, check=True)

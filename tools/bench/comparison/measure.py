@@ -45,7 +45,7 @@ def one_round(row, programs, python, earlier):
 
 
 def measure(rows, programs, results, machine, again, most_rounds, log):
-    """Measures rows that are not there yet, or all of them `again`."""
+    """Measures rows that are not there yet, or all of them `again`. A row that fails on our side is left for another time."""
     for row in rows:
         rounds = [] if again else list(results.rounds(machine, row.key))
         if most_rounds:
@@ -55,5 +55,11 @@ def measure(rows, programs, results, machine, again, most_rounds, log):
             log(f"{row.key}: no environment has {row.environment}; only our side is measured")
         while not complete(row, rounds):
             log(f"{row.key}: round {len(rounds) + 1} of {row.rounds}")
-            rounds.append(one_round(row, programs, python, rounds))
+            one = one_round(row, programs, python, rounds)
+            for name, line in {"attnlab": one["ours"][0], **one["peers"]}.items():
+                if "error" in line:
+                    log(f"{row.key}: {name} failed: {line['error']}")
+            if "error" in one["ours"][0]:
+                break
+            rounds.append(one)
             results.put(machine, row.key, rounds)
