@@ -90,9 +90,10 @@ Judgement judge_band(std::span<const double> values, const BandSpec& band, doubl
   return judgement;
 }
 
-std::vector<Verdict> judge(const std::vector<Claim>& claims, const StudyResults& results) {
+std::vector<Verdict> judge(const std::vector<Claim>& claims, const StudyResults& results, bool final) {
   std::vector<Verdict> verdicts;
   for (const Claim& claim : claims) {
+    if (claim.spec->costly() && !final) continue;
     const std::string& metric = claim.spec->metric.empty() ? results.metric : claim.spec->metric;
     const Judgement judgement = claim.spec->judge(results, metric);
     Verdict verdict;

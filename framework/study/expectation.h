@@ -36,6 +36,8 @@ struct ExpectationSpec {
   virtual void own_fields(Fields& f) = 0;
   // The arms that it names; the baseline of an arm is not among them unless it was named.
   virtual std::vector<std::string> arms() const = 0;
+  // Whether judging reads more than the results: it is then done once, at the end.
+  virtual bool costly() const { return false; }
   // `metric` is the one that holds; every arm named exists. An arm may have no values.
   virtual Judgement judge(const StudyResults& results, const std::string& on) const = 0;
 };
@@ -53,15 +55,15 @@ struct BandSpec {
 // or seed by seed if every_seed. A single value is taken as it is.
 Judgement judge_band(std::span<const double> values, const BandSpec& band, double alpha);
 
-// Judges all expectations, corrects them for being several (Holm), and takes back what rests on an arm whose
-// best learning rate was the last of those tried.
+// Judges all expectations (the costly ones if `final`), corrects them for being several (Holm), and takes
+// back what rests on an arm whose best learning rate was the last of those tried.
 struct Claim {
   std::string name;
   std::shared_ptr<ExpectationSpec> spec;
   std::string hash;  // of what was expected
   SourcePosition position;
 };
-std::vector<Verdict> judge(const std::vector<Claim>& claims, const StudyResults& results);
+std::vector<Verdict> judge(const std::vector<Claim>& claims, const StudyResults& results, bool final = true);
 // The same correction over the verdicts of several studies.
 void correct_together(const std::vector<Verdict*>& verdicts);
 

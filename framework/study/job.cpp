@@ -188,7 +188,9 @@ void Job::fail(int code) {
   state_ = code == 128 + 2 || code == 128 + 15 ? JobState::stopped
            : diverged_run(run_.folder)         ? JobState::diverged
                                                : JobState::failed;
-  error_ = state_ == JobState::diverged ? "diverged" : reason_in(log_);
+  error_ = state_ == JobState::stopped    ? "interrupted"
+           : state_ == JobState::diverged ? "diverged"
+                                          : reason_in(log_);
   if (error_.empty()) error_ = fmt::format("ended with code {}", code);
 }
 

@@ -54,6 +54,7 @@ void Planner::look_at(std::size_t index, std::map<std::string, LoadedTask>& task
     if (tasks.find(key) == tasks.end()) {
       LoadedTask loaded{spec->data.load(), {}};
       loaded.facts = facts_of(loaded.task);
+      if (!study_.spec.controls.empty()) loaded.facts.baselines = baselines_of(loaded.task);
       tasks.emplace(key, std::move(loaded));
     }
     const Task& task = tasks.at(key).task;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/task.h"
+#include "study/baselines.h"
 #include "study/identity.h"
 #include "study/study.h"
 #include "train/record.h"
@@ -30,6 +31,7 @@ struct TaskFacts {
   std::string hash;
   std::vector<std::string> metrics;  // names in results: "test_bleu", "valid_nll", …; the main one first
   double tokens = 0;                 // of one epoch, target side
+  std::vector<Baseline> baselines;   // those that the study asks for
 };
 
 class Planner {

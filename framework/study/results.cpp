@@ -63,6 +63,13 @@ Comparison compare(const ArmResult& arm, const ArmResult& other, const std::stri
   return result;
 }
 
+double seconds_of(const StudyResults& results) {
+  double sum = 0;
+  for (const ArmResult& arm : results.arms)
+    for (const RunResult& run : arm.runs) sum += number_in(run.values, "wall_seconds").value_or(0);
+  return sum;
+}
+
 bool higher_is_better(const std::string& metric) {
   EarlyStoppingSpec spec;
   spec.metric = metric;

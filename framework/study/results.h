@@ -64,6 +64,7 @@ struct StudyResults {
   std::vector<ArmResult> arms;
   std::vector<Verdict> verdicts;
   std::string expectations_hash;  // of all that the study expects
+  Record environment;             // of one of its runs: cpu, isa, threads, …
 
   const ArmResult* find(std::string_view name) const;
 };
@@ -85,10 +86,20 @@ Comparison compare(const ArmResult& arm, const ArmResult& other, const std::stri
 // Whether larger values of a metric are better.
 bool higher_is_better(const std::string& metric);
 
+// Seconds that its finished runs took, together.
+double seconds_of(const StudyResults& results);
+
 // For people: one line an arm, and one a verdict.
 std::string results_table(const StudyResults& results);
 std::string verdict_board(const std::vector<Verdict>& verdicts);
 std::string to_string(Decision decision);  // "reproduced", "not reproduced", "not decidable"
+
+// One line a run with all its values.
+std::string results_csv(const StudyResults& results);
+// A tabular in booktabs style, one line an arm.
+std::string results_latex(const StudyResults& results);
+// Two Markdown tables, of arms and of verdicts, with a line about where they are from.
+std::string results_markdown(const StudyResults& results);
 
 std::string results_json(const StudyResults& results);
 // The reverse. Throws IoError, with `where` in front.

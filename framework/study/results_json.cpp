@@ -126,6 +126,7 @@ std::string results_json(const StudyResults& results) {
             {"quick", results.quick},   {"seeds", results.seeds}};
   json["arms"] = Json::array();
   for (const ArmResult& arm : results.arms) json["arms"].push_back(json_of(arm, results));
+  json["environment"] = Json::parse(to_json_line(results.environment));
   json["expectations_hash"] = results.expectations_hash;
   json["verdicts"] = Json::array();
   for (const Verdict& verdict : results.verdicts) json["verdicts"].push_back(json_of(verdict));
@@ -146,6 +147,8 @@ StudyResults parse_results(const std::string& text, const std::string& where) {
     results.seeds = json.at("seeds").get<std::vector<std::int64_t>>();
     for (const Json& arm : json.at("arms")) results.arms.push_back(arm_of(arm, where));
     results.expectations_hash = json.value("expectations_hash", "");
+    if (json.contains("environment"))
+      results.environment = parse_record(json.at("environment").dump(), where);
     if (json.contains("verdicts"))
       for (const Json& verdict : json.at("verdicts")) results.verdicts.push_back(verdict_of(verdict));
     return results;

@@ -1,18 +1,20 @@
+#include "study/results_table.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "study/results.h"
-
 namespace attnlab {
 namespace {
 
-using Row = std::vector<std::string>;
+using Row = TableRow;
 
 // Three or four digits that matter.
 std::string short_text(double value) {
   if (std::isnan(value)) return "";
+  if (value == std::round(value) && std::abs(value) < 1e12 && std::abs(value) >= 1000)
+    return fmt::format("{:.0f}", value);
   const double size = std::abs(value);
   if (size >= 1e5 || (size > 0 && size < 1e-3)) return fmt::format("{:.3g}", value);
   return size >= 1000 ? fmt::format("{:.0f}", value)
@@ -57,6 +59,16 @@ Row row_of(const StudyResults& results, const ArmResult& arm) {
   return row;
 }
 
+std::vector<Row> without_empty_columns(const std::vector<Row>& rows) {
+  std::vector<Row> result(rows.size());
+  for (std::size_t column = 0; column < rows[0].size(); ++column) {
+    const bool used = column == 0 || std::any_of(rows.begin() + 1, rows.end(),
+                                                 [column](const Row& row) { return !row[column].empty(); });
+    for (std::size_t i = 0; used && i < rows.size(); ++i) result[i].push_back(rows[i][column]);
+  }
+  return result;
+}
+
 std::string text_of(const std::vector<Row>& rows, std::size_t text_columns_at_end) {
   std::vector<std::size_t> widths(rows[0].size());
   for (const Row& row : rows)
@@ -92,26 +104,37 @@ std::string to_string(Decision decision) {
 }
 
 std::string verdict_board(const std::vector<Verdict>& verdicts) {
-  if (verdicts.empty()) return "";
-  std::vector<Row> rows{{"claim", "verdict", "figures"}};
-  for (const Verdict& verdict : verdicts) rows.push_back(row_of(verdict));
-  return text_of(rows, 3);
+  return verdicts.empty() ? "" : text_of(verdict_rows(verdicts), 3);
 }
 
-std::string results_table(const StudyResults& results) {
+std::vector<TableRow> arm_rows(const StudyResults& results) {
   Row head{"arm", "n", results.metric, "sd", "diff", "sd(diff)", "p", "published", "diff(publ)"};
   head.insert(head.end(), results.columns.begin(), results.columns.end());
   head.emplace_back("notes");
   std::vector<Row> rows{head};
   for (const ArmResult& arm : results.arms) rows.push_back(row_of(results, arm));
-  std::string text =
-      results.name + (results.quick ? " (quick)" : "") + ": " + results.metric + ", " +
-      (results.seeds.size() == 1
-           ? "a single seed: no spread is known"
-           : fmt::format("mean over {} seeds, differences paired by seed", results.seeds.size())) +
-      "; compared with '" + results.baseline + "'\n";
+  return without_empty_columns(rows);
+}
+
+std::vector<TableRow> verdict_rows(const std::vector<Verdict>& verdicts) {
+  std::vector<Row> rows{{"claim", "verdict", "figures"}};
+  for (const Verdict& verdict : verdicts) rows.push_back(row_of(verdict));
+  return rows;
+}
+
+std::string table_title(const StudyResults& results) {
+  return results.name + (results.quick ? " (quick)" : "") + ": " + results.metric + ", " +
+         (results.seeds.size() == 1
+              ? "a single seed: no spread is known"
+              : fmt::format("mean over {} seeds, differences paired by seed", results.seeds.size())) +
+         "; compared with '" + results.baseline + "'";
+}
+
+std::string results_table(const StudyResults& results) {
+  std::string text = table_title(results) + "\n";
   if (!results.source.empty()) text += "published: " + results.source + "\n";
-  text += text_of(rows, 1);
+  const std::vector<Row> rows = arm_rows(results);
+  text += text_of(rows, rows[0].back() == "notes" ? 1 : 0);
   if (!results.verdicts.empty()) text += "\n" + verdict_board(results.verdicts);
   return text;
 }

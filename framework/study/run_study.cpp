@@ -11,6 +11,8 @@
 #include "config/closest.h"
 #include "config/error.h"
 #include "core/parallel.h"
+#include "study/collect.h"
+#include "study/cost.h"
 #include "study/expectation_record.h"
 #include "study/job.h"
 #include "study/sweep.h"
@@ -23,18 +25,6 @@ namespace attnlab {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string duration_text(double seconds) {
-  const auto whole = static_cast<long>(seconds + 0.5);
-  if (whole < 60) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
-}
-
-Record values_in(const fs::path& folder) {
-  const fs::path file = folder / "result.json";
-  return fs::exists(file) ? parse_record(read_small_file(file), file.string()) : Record();
-}
 
 class StudyRunner {
  public:
@@ -51,6 +41,7 @@ class StudyRunner {
     job_options_.threads = options.jobs > 1 ? std::max(1, thread_count() / options.jobs) : 0;
     job_options_.reuse_stale = options.reuse_stale;
     choices_.resize(study.arms.size());
+    seeds_ = study.spec.seeds;
   }
 
   StudyOutcome run() {
@@ -60,14 +51,15 @@ class StudyRunner {
     const RunLock lock(job_options_.papers);
     const InterruptGuard guard;
     plan();
+    estimate();
     record_.note(study_.claims, [this](const Claim& claim) { return anything_finished(claim); });
     announce();
     write_results();
     while (work()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
     StudyOutcome outcome;
-    outcome.results = results();
+    outcome.results = results(interrupt_signal() == 0);
     outcome.exit_code = interrupt_signal() == 0 ? 0 : 128 + interrupt_signal();
-    write_results();
+    write(outcome.results);
     return outcome;
   }
 
@@ -111,6 +103,54 @@ class StudyRunner {
     for (std::size_t arm = 0; arm < study_.arms.size(); ++arm) choose(arm);
   }
 
+  // Says what is to come, and leaves out seeds that do not fit into the budget.
+  void estimate() {
+    if (count(JobState::waiting) == 0) return;
+    const auto speed = speed_of(jobs_, job_options_);
+    if (speed) {
+      double seconds = speed->seconds_per_cost * cost_ahead();
+      log_info(fmt::format("about {} to come, from {}", duration_text(seconds), speed->from));
+      while (options_.budget && seconds > *options_.budget && seeds_.size() > 1) {
+        leave_out_last_seed();
+        seconds = speed->seconds_per_cost * cost_ahead();
+      }
+      if (seeds_.size() < study_.spec.seeds.size())
+        log_warning(fmt::format("the budget of {} leaves {} of {} seeds, about {}",
+                                duration_text(*options_.budget), seeds_.size(), study_.spec.seeds.size(),
+                                duration_text(seconds)));
+    }
+    log_info(detectable_text(std::ssize(seeds_), usual_spread(), metric()));
+  }
+
+  // Of all runs to be made, those included that wait for the choice of a rate.
+  double cost_ahead() const {
+    double cost = 0;
+    for (const Job& job : jobs_)
+      if (job.state() == JobState::waiting) cost += job.run().cost;
+    for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
+      if (!planner_.rates(arm).empty() && !choices_[arm])
+        cost += planner_.run(arm, seeds_.front(), {}, false).cost * static_cast<double>(seeds_.size());
+    return cost / options_.jobs;
+  }
+
+  void leave_out_last_seed() {
+    jobs_.remove_if([this](const Job& job) { return !job.run().trial && job.run().seed == seeds_.back(); });
+    seeds_.pop_back();
+  }
+
+  // The median over arms of the sd of paired differences; NaN where there are no pairs yet.
+  double usual_spread() const {
+    const StudyResults known = results();
+    std::vector<double> spreads;
+    for (const ArmResult& arm : known.arms)
+      if (const ArmResult* base = known.find(arm.baseline); base != nullptr && base != &arm)
+        if (const Comparison paired = compare(arm, *base, known.metric); paired.differences.size() > 1)
+          spreads.push_back(paired.sd);
+    if (spreads.empty()) return std::numeric_limits<double>::quiet_NaN();
+    std::nth_element(spreads.begin(), spreads.begin() + std::ssize(spreads) / 2, spreads.end());
+    return spreads[spreads.size() / 2];
+  }
+
   // Whether a reported run of an arm that the claim is about, or of its baseline, has ended.
   bool anything_finished(const Claim& claim) const {
     const auto names = claim.spec->arms();
@@ -147,7 +187,7 @@ class StudyRunner {
     if (choice.chosen == 0) return log_warning(study_.arms[arm].name + ": no rate worked");
     log_info(fmt::format("{}: rate {:.3g}{}", study_.arms[arm].name, choice.chosen,
                          choice.at_edge ? ", at the edge of those tried" : ""));
-    for (const std::int64_t seed : study_.spec.seeds) add(planner_.run(arm, seed, choice.chosen, false));
+    for (const std::int64_t seed : seeds_) add(planner_.run(arm, seed, choice.chosen, false));
   }
 
   Index count(JobState state) const {
@@ -160,7 +200,7 @@ class StudyRunner {
     const auto replaced =
         std::count_if(jobs_.begin(), jobs_.end(), [](const Job& job) { return job.replaces_stale(); });
     log_info(fmt::format("study {}: {} arms, {} seeds, {} runs; {} are there already", study_.folder_name(),
-                         study_.arms.size(), study_.spec.seeds.size(), jobs_.size(), found));
+                         study_.arms.size(), seeds_.size(), jobs_.size(), found));
     if (replaced > 0)
       log_warning(fmt::format("{} results are of other code and will be made again; --reuse-stale keeps them",
                               replaced));
@@ -242,52 +282,8 @@ class StudyRunner {
     bar_.show(done, static_cast<Index>(jobs_.size()), names + remaining_text());
   }
 
-  ArmResult arm_result(std::size_t index) const {
-    const Arm& arm = study_.arms[index];
-    ArmResult result;
-    result.name = arm.name;
-    result.note = arm.spec.note;
-    result.baseline = arm.baseline;
-    result.control = arm.spec.control;
-    result.published = arm.published;
-    result.parameters = planner_.parameters(index);
-    result.rate = choices_[index];
-    for (const AxisValue& value : arm.point) result.point.emplace_back(value.key, value.text);
-    for (const Job& job : jobs_)
-      if (job.run().arm == index && !job.run().trial) result.runs.push_back(run_result(job));
-    return result;
-  }
-
-  static RunResult run_result(const Job& job) {
-    RunResult run;
-    run.seed = job.run().seed;
-    run.folder = job.run().folder.string();
-    run.error = job.error();
-    run.stale = job.stale();
-    run.status = job.state() == JobState::failed ? "failed" : "missing";
-    if (job.state() == JobState::done || job.state() == JobState::diverged) {
-      run.values = values_in(job.run().folder);
-      if (const auto* status = run.values.find("status")) run.status = std::get<std::string>(*status);
-      run.code = job.code();
-    }
-    return run;
-  }
-
-  StudyResults results() const {
-    StudyResults results;
-    results.name = study_.spec.name;
-    results.question = study_.spec.question;
-    results.source = study_.spec.source;
-    results.metric = metric();
-    results.baseline = study_.spec.baseline;
-    results.columns = study_.spec.columns;
-    results.quick = study_.quick;
-    results.seeds = study_.spec.seeds;
-    for (std::size_t arm = 0; arm < study_.arms.size(); ++arm) results.arms.push_back(arm_result(arm));
-    results.expectations_hash = hash_of_all(study_.claims);
-    results.verdicts = judge(study_.claims, results);
-    for (Verdict& verdict : results.verdicts) verdict.set_before = record_.set_before(verdict.hash);
-    return results;
+  StudyResults results(bool final = false) const {
+    return collect_results({study_, planner_, jobs_, choices_, seeds_, metric(), record_, final});
   }
 
   void write_results() const { write_durably(job_options_.papers / "results.json", results_json(results())); }
@@ -303,6 +299,7 @@ class StudyRunner {
   std::vector<std::optional<RateChoice>> choices_;
   ProgressBar bar_;
   bool ending_ = false;
+  std::vector<std::int64_t> seeds_;  // those that fit into the budget
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct StudyOptions {
   std::vector<std::string> program;  // what starts us, with options such as --load; the command is appended
   int jobs = 1;                      // runs at a time; they share the threads
   bool reuse_stale = false;          // take results of other code
+  std::optional<double> budget;      // seconds; seeds that do not fit are left out
 };
 
 struct StudyOutcome {

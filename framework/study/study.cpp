@@ -111,12 +111,19 @@ class Reader {
     return names;
   }
 
+  // Whether there is an arm or a control of this name among those that run.
+  bool runs(const std::string& name) const {
+    const auto& controls = study_.spec.controls;
+    return study_.find(name) != nullptr ||
+           std::find(controls.begin(), controls.end(), name) != controls.end();
+  }
+
   // Arms that a claim names must exist in the file; those left out by `only` or `without` make it
   // undecidable.
   void check_claims() {
     for (std::size_t i = 0; i < study_.claims.size() && problems_.empty(); ++i) {
       for (const std::string& name : study_.claims[i].spec->arms()) {
-        if (std::find(all_names_.begin(), all_names_.end(), name) != all_names_.end()) continue;
+        if (runs(name) || std::find(all_names_.begin(), all_names_.end(), name) != all_names_.end()) continue;
         const std::string near = closest_match(name, all_names_);
         problems_.add(
             study_.claims[i].position,
@@ -127,8 +134,7 @@ class Reader {
     std::vector<Claim> claims;
     for (Claim& claim : study_.claims) {
       const auto names = claim.spec ? claim.spec->arms() : std::vector<std::string>{};
-      if (std::all_of(names.begin(), names.end(),
-                      [this](const auto& name) { return study_.find(name) != nullptr; }))
+      if (std::all_of(names.begin(), names.end(), [this](const auto& name) { return runs(name); }))
         claims.push_back(std::move(claim));
     }
     study_.claims = std::move(claims);
@@ -191,8 +197,7 @@ class Reader {
       for (const ConfigNode& layer : grid->layers) arm.tree.add(layer);
     const auto checked = std::make_unique<ExperimentSpec>();
     read_spec(arm.tree, *checked, problems_);
-    if (study_.find(arm.name) != nullptr)
-      problems_.add(entry.position, "two arms have the name '" + arm.name + "'");
+    if (runs(arm.name)) problems_.add(entry.position, "two arms have the name '" + arm.name + "'");
     study_.arms.push_back(std::move(arm));
   }
 

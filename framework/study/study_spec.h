@@ -26,7 +26,7 @@ struct StudySpec {
   std::vector<std::string> columns;
   std::string baseline;
   std::vector<std::int64_t> seeds{1};
-  std::vector<std::string> only, without;
+  std::vector<std::string> only, without, controls;
   RatesSpec rates;
   void fields(Fields& f);
 };

@@ -38,6 +38,17 @@ def holm(p):
     return result
 
 
+def hierarchical(seeds=3, sentences=7, resamples=40):
+    """Shares of matches of two systems, crossed resampling of seeds and sentences."""
+    hits = random.integers(0, 2, (2, seeds, sentences))
+    seed_draws = random.integers(0, seeds, (resamples, seeds))
+    sentence_draws = random.integers(0, sentences, (resamples, sentences))
+    scores = [(hits[0][s][:, d] - hits[1][s][:, d]).mean() for s, d in zip(seed_draws, sentence_draws)]
+    return {"hits": hits.tolist(), "seed_draws": seed_draws.tolist(), "sentence_draws": sentence_draws.tolist(),
+            "difference": (hits[0] - hits[1]).mean(), "resampled": scores,
+            "interval": np.percentile(scores, [2.5, 97.5]).tolist()}
+
+
 X = [0.5, 1.0, 2.0, 3.0, 7.0]
 Y = [0.2, 0.9, 3.1, 9.7, 55.0]
 P = [0.01, 0.04, 0.03, 0.005, 0.2]
@@ -49,6 +60,7 @@ print(json.dumps({
                  for p in (0.001, 0.2, 0.5, 0.8, 0.975) for f in (1, 2, 5, 11)],
     "x": X, "y": Y, "slope": stats.linregress(np.log(X), np.log(Y)).slope, "area": float(np.trapezoid(Y, X)),
     "p": P, "holm": holm(P),
+    "hierarchical": hierarchical(),
     "detectable": {"sd": 0.7, "n": 5,
                    "value": (stats.t.ppf(0.975, 4) + stats.t.ppf(0.8, 4)) * 0.7 / math.sqrt(5)},
 }, indent=1, default=float))

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "study/hierarchical.h"
 #include "support/catch.h"
 #include "support/golden.h"
 
@@ -46,6 +47,31 @@ TEST_CASE("slopes, areas, Holm and detectable differences are those of NumPy and
   for (std::size_t i = 0; i < corrected.size(); ++i) CHECK(corrected[i] == near(stored["holm"][i]));
   const auto& detectable = stored["detectable"];
   CHECK(detectable_difference(detectable["sd"], detectable["n"]) == near(detectable["value"]));
+}
+
+TEST_CASE("the bootstrap over seeds and sentences is NumPy's, draw for draw") {
+  const auto stored = golden("statistics.json")["hierarchical"];
+  std::vector<SeedPair> seeds(stored["hits"][0].size());
+  for (std::size_t s = 0; s < seeds.size(); ++s) {
+    for (const double hit : stored["hits"][0][s].get<Numbers>()) seeds[s].arm.push_back({hit, 1});
+    for (const double hit : stored["hits"][1][s].get<Numbers>()) seeds[s].other.push_back({hit, 1});
+  }
+  const auto drawn = [&stored](const char* name) {
+    return [&table = stored[name]](Index resample, Index place) {
+      return table[static_cast<std::size_t>(resample)][static_cast<std::size_t>(place)].get<Index>();
+    };
+  };
+  const auto score = Registry<ScoreSpec>::make("exact_match");
+  const auto expected = stored["resampled"].get<Numbers>();
+  const auto result = hierarchical_bootstrap(*score, seeds, std::ssize(expected), drawn("seed_draws"),
+                                             drawn("sentence_draws"));
+  CHECK(result.difference == near(stored["difference"]));
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(result.resampled[i] == near(expected[i]));
+  CHECK(result.interval.low == near(stored["interval"][0]));
+  CHECK(result.interval.high == near(stored["interval"][1]));
+  seeds[0].arm.pop_back();
+  CHECK_THROWS_AS(hierarchical_bootstrap(*score, seeds, 5, drawn("seed_draws"), drawn("sentence_draws")),
+                  DataError);
 }
 
 TEST_CASE("few values are no evidence") {

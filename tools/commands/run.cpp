@@ -17,7 +17,7 @@ namespace {
 
 struct Options {
   ConfigOptions config;
-  std::string out, max_time;
+  std::string out, max_time, budget;
   bool resume = false, overwrite = false, dry_run = false;
   ProfileOptions profile;
   std::int64_t seed = -1;
@@ -54,6 +54,8 @@ int run_as_study(const Options& options, const Tree& tree) {
   study_options.program = program_words();
   study_options.jobs = std::max(1, options.jobs);
   study_options.reuse_stale = options.reuse_stale;
+  if (!options.budget.empty())
+    study_options.budget = static_cast<double>(parse_duration(options.budget).count());
   const StudyOutcome outcome = run_study(study, study_options);
   fmt::print("{}", results_table(outcome.results));
   return outcome.exit_code;
@@ -64,9 +66,9 @@ int run(Options options) {
   if (options.seed >= 0) options.config.assignments.push_back("seed=" + std::to_string(options.seed));
   const Tree tree = Tree::load(options.config.files, options.config.assignments);
   if (is_study(tree)) return run_as_study(options, tree);
-  if (options.quick || options.reuse_stale || options.jobs > 0)
-    throw ConfigError("--quick, --jobs and --reuse-stale are for studies; " + options.config.files.back() +
-                      " has no section 'study'");
+  if (options.quick || options.reuse_stale || options.jobs > 0 || !options.budget.empty())
+    throw ConfigError("--quick, --jobs, --budget and --reuse-stale are for studies; " +
+                      options.config.files.back() + " has no section 'study'");
   const auto spec = std::make_unique<ExperimentSpec>();
   read_spec(tree, *spec);
   if (options.dry_run) {
@@ -102,6 +104,7 @@ const Command command{
       app.add_flag("--quick", options->quick, "of a study: its quick version");
       app.add_option("--jobs", options->jobs, "of a study: runs at a time; they share the threads")
           ->check(CLI::PositiveNumber);
+      app.add_option("--budget", options->budget, "of a study: time it may take, such as 2h; cuts seeds");
       app.add_flag("--reuse-stale", options->reuse_stale, "of a study: take results that other code made");
       app.add_flag("--profile", options->profile.on,
                    "time and memory by op and module: a table, and trace.json");

@@ -1,0 +1,106 @@
+#include "study/collect.h"
+
+#include <algorithm>
+
+#include "train/durable_file.h"
+
+namespace attnlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What of a run's environment belongs to its results.
+Record environment_in(const fs::path& folder) {
+  const fs::path file = folder / "environment.json";
+  Record kept;
+  if (!fs::exists(file)) return kept;
+  const Record all = parse_record(read_small_file(file), file.string());
+  for (const char* name :
+       {"program", "cpu", "isa", "native_bf16", "processors", "threads", "compiler", "onednn"})
+    if (const RecordValue* value = all.find(name)) kept.set(name, *value);
+  return kept;
+}
+
+RunResult run_result(const Job& job) {
+  RunResult run;
+  run.seed = job.run().seed;
+  run.folder = job.run().folder.string();
+  run.error = job.error();
+  run.stale = job.stale();
+  run.status = job.state() == JobState::failed ? "failed" : "missing";
+  if (job.state() == JobState::done || job.state() == JobState::diverged) {
+    run.values = values_in(job.run().folder);
+    if (const auto* status = run.values.find("status")) run.status = std::get<std::string>(*status);
+    run.code = job.code();
+  }
+  return run;
+}
+
+ArmResult arm_result(const StudyState& state, std::size_t index) {
+  const Arm& arm = state.study.arms[index];
+  ArmResult result;
+  result.name = arm.name;
+  result.note = arm.spec.note;
+  result.baseline = arm.baseline;
+  result.control = arm.spec.control;
+  result.published = arm.published;
+  result.parameters = state.planner.parameters(index);
+  result.rate = state.choices[index];
+  for (const AxisValue& value : arm.point) result.point.emplace_back(value.key, value.text);
+  for (const Job& job : state.jobs)
+    if (job.run().arm == index && !job.run().trial) result.runs.push_back(run_result(job));
+  return result;
+}
+
+// A control has no seed; it stands beside each, so that it can be compared with.
+void add_controls(const StudyState& state, StudyResults& results) {
+  const auto& wanted = state.study.spec.controls;
+  for (const Baseline& baseline : state.planner.facts(0).baselines) {
+    if (std::find(wanted.begin(), wanted.end(), baseline.name) == wanted.end()) continue;
+    ArmResult arm;
+    arm.name = baseline.name;
+    arm.note = baseline.note + ", computed from the data";
+    arm.baseline = state.study.spec.baseline;
+    arm.control = true;
+    for (const std::int64_t seed : state.seeds) {
+      RunResult run;
+      run.seed = seed;
+      run.status = "done";
+      run.values = baseline.values;
+      arm.runs.push_back(std::move(run));
+    }
+    results.arms.push_back(std::move(arm));
+  }
+}
+
+}  // namespace
+
+Record values_in(const fs::path& run) {
+  const fs::path file = run / "result.json";
+  return fs::exists(file) ? parse_record(read_small_file(file), file.string()) : Record();
+}
+
+StudyResults collect_results(const StudyState& state) {
+  const StudySpec& spec = state.study.spec;
+  StudyResults results;
+  results.name = spec.name;
+  results.question = spec.question;
+  results.source = spec.source;
+  results.metric = state.metric;
+  results.baseline = spec.baseline;
+  results.columns = spec.columns;
+  results.quick = state.study.quick;
+  results.seeds = state.seeds;
+  for (std::size_t arm = 0; arm < state.study.arms.size(); ++arm)
+    results.arms.push_back(arm_result(state, arm));
+  add_controls(state, results);
+  for (const Job& job : state.jobs)
+    if (job.state() == JobState::done && results.environment.fields().empty())
+      results.environment = environment_in(job.run().folder);
+  results.expectations_hash = hash_of_all(state.study.claims);
+  results.verdicts = judge(state.study.claims, results, state.final);
+  for (Verdict& verdict : results.verdicts) verdict.set_before = state.record.set_before(verdict.hash);
+  return results;
+}
+
+}  // namespace attnlab

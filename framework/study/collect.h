@@ -1,0 +1,26 @@
+// From the runs of a study, as far as they have got, to its results.
+#pragma once
+
+#include <list>
+
+#include "study/expectation_record.h"
+#include "study/job.h"
+
+namespace attnlab {
+
+struct StudyState {
+  const Study& study;
+  const Planner& planner;
+  const std::list<Job>& jobs;
+  const std::vector<std::optional<RateChoice>>& choices;  // by arm
+  const std::vector<std::int64_t>& seeds;                 // those that run
+  std::string metric;
+  const ExpectationRecord& record;
+  bool final = false;  // all has ended that will: judge what is costly to judge, too
+};
+StudyResults collect_results(const StudyState& state);
+
+// result.json of a run; empty if it is not there. Throws IoError if it is damaged.
+Record values_in(const std::filesystem::path& run);
+
+}  // namespace attnlab

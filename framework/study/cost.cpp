@@ -1,0 +1,88 @@
+#include "study/cost.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <thread>
+
+#include "core/error.h"
+#include "study/statistics.h"
+#include "train/durable_file.h"
+#include "train/interrupt.h"
+
+namespace attnlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<Speed> speed_of_results(const std::list<Job>& jobs) {
+  double seconds = 0, cost = 0;
+  for (const Job& job : jobs) {
+    const fs::path file = job.run().folder / "result.json";
+    if (job.state() != JobState::done || !fs::exists(file)) continue;
+    const Record values = parse_record(read_small_file(file), file.string());
+    if (values.find("training_seconds") == nullptr || values.find("wall_seconds") == nullptr) continue;
+    seconds += std::max(values.number("training_seconds"), values.number("wall_seconds"));
+    cost += job.run().cost;
+  }
+  if (cost <= 0) return std::nullopt;
+  return Speed{seconds / cost, "the runs that are there"};
+}
+
+// The number before " s of training".
+std::optional<double> seconds_in(const std::string& text) {
+  const std::size_t end = text.rfind(" s of training");
+  const std::size_t begin = end == std::string::npos ? end : text.rfind("about ", end);
+  if (begin == std::string::npos) return std::nullopt;
+  return std::atof(text.c_str() + begin + 6);
+}
+
+std::optional<Speed> speed_of_a_step(const Job& job, const JobOptions& options) {
+  const fs::path log = options.papers / "dry_run.txt", config = options.papers / "dry_run.yaml";
+  std::error_code ignored;
+  fs::remove(log, ignored);
+  write_durably(config, job.run().config);
+  Child::Command command;
+  command.arguments = options.program;
+  for (const std::string& word : {std::string("run"), config.string(), std::string("--dry-run")})
+    command.arguments.push_back(word);
+  command.log = log;
+  Child child(command);
+  while (!child.ended()) {
+    if (interrupt_signal() != 0) child.ask_to_end();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  const auto seconds = *child.ended() == 0 ? seconds_in(read_small_file(log)) : std::nullopt;
+  if (!seconds || job.run().cost <= 0) return std::nullopt;
+  return Speed{*seconds / job.run().cost, "one step of training, without validation and scoring"};
+}
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<long>(seconds + 0.5);
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+std::optional<Speed> speed_of(const std::list<Job>& jobs, const JobOptions& options) {
+  if (const auto known = speed_of_results(jobs)) return known;
+  for (const Job& job : jobs)
+    if (job.state() == JobState::waiting) return speed_of_a_step(job, options);
+  return std::nullopt;
+}
+
+std::string detectable_text(Index seeds, double sd, const std::string& metric) {
+  if (seeds < 2) return "a single seed shows no spread: no difference can be told from chance";
+  const double smallest_p = std::pow(0.5, static_cast<double>(seeds));
+  const std::string sign = fmt::format("the sign test's smallest p is {:.3g}", smallest_p);
+  if (std::isnan(sd) || sd == 0)
+    return fmt::format(
+        "{} seeds find differences of {:.1f} sd of the paired differences in 4 of 5 studies; {}", seeds,
+        detectable_difference(1, seeds), sign);
+  return fmt::format("{} seeds find differences of {:.3g} in {} in 4 of 5 studies; {}", seeds,
+                     detectable_difference(sd, seeds), metric, sign);
+}
+
+}  // namespace attnlab

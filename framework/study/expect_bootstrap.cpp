@@ -1,0 +1,92 @@
+// An expectation about decoded text: the difference of two arms under resampling of seeds and sentences.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "data/files.h"
+#include "study/expectation.h"
+#include "study/hierarchical.h"
+#include "study/study.h"
+
+namespace attnlab {
+namespace {
+
+struct BootstrapExpectation final : ExpectationSpec {
+  std::string arm, to, test;
+  std::shared_ptr<ScoreSpec> score = Registry<ScoreSpec>::make("bleu");
+  std::int64_t resamples = 1000, draw_seed = 12345;
+  BandSpec band;
+
+  void own_fields(Fields& f) override {
+    f("arm", arm, "minus");
+    f("to", to, "this one; empty: the baseline");
+    f("test", test, "name of the test set; empty: the first");
+    f.kind("score", score, "how outputs are compared with references");
+    f("resamples", resamples, at_least(100), "of seeds and sentences");
+    f("draw_seed", draw_seed, at_least(0), "of the draws");
+    band.fields(f);
+  }
+  std::vector<std::string> arms() const override {
+    return to.empty() ? std::vector<std::string>{arm} : std::vector<std::string>{arm, to};
+  }
+  bool costly() const override { return true; }
+
+  Judgement judge(const StudyResults& results, const std::string&) const override {
+    const ArmResult& one = *results.find(arm);
+    const ArmResult* other = results.find(to.empty() ? one.baseline : to);
+    Judgement judgement;
+    const std::vector<SeedPair> pairs = other ? pairs_of(one, *other) : std::vector<SeedPair>{};
+    judgement.seeds = std::ssize(pairs);
+    if (pairs.empty()) return judgement.figures = "no outputs of both arms", judgement;
+    const auto seed = static_cast<std::uint64_t>(draw_seed);
+    const auto result =
+        hierarchical_bootstrap(*score, pairs, resamples, seeded_draw(seed + 1, judgement.seeds),
+                               seeded_draw(seed, static_cast<Index>(pairs[0].arm.size())));
+    const auto outside = std::count_if(result.resampled.begin(), result.resampled.end(),
+                                       [this](double difference) { return !band.holds(difference); });
+    judgement.p_value = static_cast<double>(outside + 1) / static_cast<double>(resamples + 1);
+    judgement.figures =
+        fmt::format("{:.3g}, 95 % of resamples in [{:.3g}, {:.3g}], {} seeds by {} sentences; expected {}",
+                    result.difference, result.interval.low, result.interval.high, pairs.size(),
+                    pairs[0].arm.size(), band.text());
+    judgement.decision = !band.holds(result.difference) ? Decision::not_reproduced
+                         : judgement.p_value <= alpha   ? Decision::reproduced
+                                                        : Decision::undecidable;
+    return judgement;
+  }
+
+ private:
+  std::vector<SeedPair> pairs_of(const ArmResult& one, const ArmResult& other) const {
+    std::vector<SeedPair> pairs;
+    std::optional<Lines> references;
+    for (const RunResult& run : one.runs) {
+      for (const RunResult& match : other.runs) {
+        if (match.seed != run.seed || run.folder.empty() || match.folder.empty()) continue;
+        if (!references) references = references_of(run.folder);
+        const auto a = outputs_of(run.folder), b = outputs_of(match.folder);
+        if (a && b)
+          pairs.push_back({score->statistics(*a, {*references}), score->statistics(*b, {*references})});
+      }
+    }
+    return pairs;
+  }
+
+  Lines references_of(const std::filesystem::path& folder) const {
+    const Task task = experiment_of(Tree::load({(folder / "config.yaml").string()}))->data.load();
+    for (const NamedCorpus& split : task.tests)
+      if (test.empty() || split.name == test) return split.corpus.references;
+    return {};
+  }
+
+  std::optional<Lines> outputs_of(const std::filesystem::path& folder) const {
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "outputs"))
+      if (test.empty() || entry.path().stem() == test) return read_lines(entry.path());
+    return std::nullopt;
+  }
+};
+
+const Registered<ExpectationSpec, BootstrapExpectation> registered{
+    "bootstrap", "the difference of two arms' decoded text, resampling seeds and sentences"};
+
+}  // namespace
+}  // namespace attnlab

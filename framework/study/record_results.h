@@ -1,0 +1,25 @@
+// Results that are kept in the repository: experiments/STUDY/results/NAME.json, and the tables in
+// experiments/STUDY/README.md, which stand between markers and are never written by hand.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "study/results.h"
+
+namespace attnlab {
+
+// Where the results of a study file belong: configs/STUDY/FIGURE.yaml to EXPERIMENTS/STUDY,
+// configs/FIGURE.yaml to EXPERIMENTS/FIGURE.
+std::filesystem::path experiment_folder(const std::filesystem::path& experiments,
+                                        const std::filesystem::path& file);
+
+// Writes both; a README that is missing is begun with the question and the command. Throws IoError.
+void record_results(const StudyResults& results, const std::filesystem::path& folder,
+                    const std::filesystem::path& file);
+
+// The text with what stands between `<!-- results NAME -->` and `<!-- end of results NAME -->` replaced, or
+// with both and the content appended.
+std::string with_results(const std::string& text, const std::string& name, const std::string& content);
+
+}  // namespace attnlab

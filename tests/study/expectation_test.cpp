@@ -1,0 +1,173 @@
+#include "study/expectation.h"
+
+#include <cmath>
+
+#include "config/spec.h"
+#include "study/record_results.h"
+#include "study/sweep.h"
+#include "support/catch.h"
+
+using namespace attnlab;
+
+namespace {
+
+ArmResult arm(const std::string& name, const std::vector<double>& scores) {
+  ArmResult result;
+  result.name = name;
+  result.baseline = "base";
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    RunResult run;
+    run.seed = static_cast<std::int64_t>(i + 1);
+    run.status = "done";
+    run.values = {{"score", scores[i]}};
+    result.runs.push_back(run);
+  }
+  return result;
+}
+
+StudyResults results_of(std::vector<ArmResult> arms) {
+  StudyResults results;
+  results.metric = "score";
+  results.baseline = "base";
+  for (std::size_t i = 0; i < arms[0].runs.size(); ++i)
+    results.seeds.push_back(static_cast<std::int64_t>(i + 1));
+  results.arms = std::move(arms);
+  return results;
+}
+
+struct Choice {
+  std::shared_ptr<ExpectationSpec> spec;
+  void fields(Fields& f) { f.kind("expect", spec, "an expectation"); }
+};
+
+std::vector<Verdict> verdicts_on(const StudyResults& results, const std::vector<std::string>& yaml) {
+  std::vector<Claim> claims;
+  for (const std::string& text : yaml) {
+    Choice choice;
+    read_spec(Tree::parse("expect: " + text), choice);
+    claims.push_back({"claim", choice.spec, "", {}});
+  }
+  return judge(claims, results);
+}
+
+Decision decision(const StudyResults& results, const std::string& yaml) {
+  return verdicts_on(results, {yaml})[0].decision;
+}
+
+constexpr Decision kYes = Decision::reproduced, kNo = Decision::not_reproduced, kOpen = Decision::undecidable;
+
+const StudyResults kThree =
+    results_of({arm("base", {36.4, 35.2, 33.4}), arm("bad", {14.5, 10.8, 12.5}),
+                arm("same", {36.3, 35.3, 33.5}), arm("noisy", {50.0, 20.0, 36.0}), arm("gone", {})});
+
+}  // namespace
+
+TEST_CASE("a band holds, fails, or is open where the spread is too large") {
+  CHECK(decision(kThree, "{kind: band, arm: base, at_least: 20}") == kYes);
+  CHECK(decision(kThree, "{kind: band, arm: base, at_least: 40}") == kNo);
+  CHECK(decision(kThree, "{kind: band, arm: noisy, at_least: 34}") == kOpen);
+  CHECK(decision(kThree, "{kind: band, arm: noisy, at_least: 25, every_seed: true}") == kOpen);
+  CHECK(decision(kThree, "{kind: band, arm: noisy, at_least: 19, every_seed: true}") == kYes);
+  CHECK(decision(kThree, "{kind: band, arm: gone, at_least: 0}") == kOpen);
+}
+
+TEST_CASE("differences and factors are paired by seed") {
+  CHECK(decision(kThree, "{kind: difference, arm: bad, at_most: -15}") == kYes);
+  CHECK(decision(kThree, "{kind: difference, arm: bad, at_most: -30}") == kNo);
+  CHECK(decision(kThree, "{kind: difference, arm: base, to: bad, at_least: 15}") == kYes);
+  CHECK(decision(kThree, "{kind: factor, arm: bad, at_most: 0.6}") == kYes);
+  CHECK(decision(kThree, "{kind: factor, arm: bad, at_least: 0.9}") == kNo);
+  CHECK(decision(kThree, "{kind: difference, arm: gone, at_most: 0}") == kOpen);
+}
+
+TEST_CASE("an order must hold in every seed; a sign test needs enough of them") {
+  CHECK(decision(kThree, "{kind: order, arms: [bad, base]}") == kYes);
+  CHECK(decision(kThree, "{kind: order, arms: [base, bad]}") == kNo);
+  CHECK(decision(kThree, "{kind: order, arms: [bad, noisy]}") == kYes);
+  CHECK(decision(kThree, "{kind: order, arms: [base, noisy]}") == kOpen);
+  CHECK(decision(kThree, "{kind: sign_test, arm: bad, direction: below}") == kOpen);
+  const StudyResults five =
+      results_of({arm("base", {1, 2, 3, 4, 5}), arm("more", {2, 3, 4, 5, 6}), arm("mixed", {2, 1, 4, 3, 6})});
+  CHECK(decision(five, "{kind: sign_test, arm: more}") == kYes);
+  CHECK(decision(five, "{kind: sign_test, arm: more, direction: below}") == kNo);
+  CHECK(decision(five, "{kind: sign_test, arm: mixed}") == kNo);
+}
+
+TEST_CASE("likeness is shown by two tests within a margin, not by a large p") {
+  CHECK(decision(kThree, "{kind: equivalence, arm: same, margin: 0.5}") == kYes);
+  CHECK(decision(kThree, "{kind: equivalence, arm: bad, margin: 0.5}") == kNo);
+  CHECK(decision(kThree, "{kind: equivalence, arm: noisy, margin: 2}") == kOpen);
+  const StudyResults one = results_of({arm("base", {1}), arm("same", {1})});
+  CHECK(decision(one, "{kind: equivalence, arm: same, margin: 0.5}") == kOpen);
+  CHECK(verdicts_on(one, {"{kind: band, arm: base, at_least: 0}"})[0].seeds == 1);
+}
+
+TEST_CASE("a slope is that of each seed's curve") {
+  StudyResults results = results_of({arm("n-1", {1, 2}), arm("n-2", {8, 16.2}), arm("n-4", {64, 127})});
+  for (std::size_t i = 0; i < 3; ++i) results.arms[i].point = {{"model.layers", std::to_string(1 << i)}};
+  CHECK(decision(results,
+                 "{kind: slope, arms: [n-1, n-2, n-4], over: model.layers, at_least: 2.5, at_most: 3.5}") ==
+        kYes);
+  CHECK(decision(results, "{kind: slope, arms: [n-1, n-2, n-4], over: model.layers, at_least: 3.5}") == kNo);
+}
+
+TEST_CASE("many claims are corrected together") {
+  const StudyResults results = results_of({arm("base", {1, 2, 3, 4, 5}), arm("more", {2, 3, 4, 5, 6})});
+  const std::string claim = "{kind: sign_test, arm: more}";  // p = 1/32
+  CHECK(verdicts_on(results, {claim})[0].decision == kYes);
+  for (const Verdict& verdict : verdicts_on(results, {claim, claim})) {
+    CHECK(verdict.p_value == Approx(1.0 / 32));
+    CHECK(verdict.corrected_p == Approx(1.0 / 16));
+    CHECK(verdict.decision == kOpen);
+  }
+}
+
+TEST_CASE("a best rate at the edge of those tried decides nothing") {
+  StudyResults results = kThree;
+  results.arms[1].rate =
+      choose_rate(std::vector<double>{1, 2, 3}, std::vector<double>{0.3, 0.2, 0.1}, false, 0);
+  CHECK(results.arms[1].rate->at_edge);
+  CHECK(decision(results, "{kind: difference, arm: bad, at_most: -15}") == kOpen);
+  results.arms[1].rate =
+      choose_rate(std::vector<double>{1, 2, 3}, std::vector<double>{0.3, 0.1, 0.2}, false, 0);
+  CHECK(decision(results, "{kind: difference, arm: bad, at_most: -15}") == kYes);
+}
+
+TEST_CASE("the best rate, its basin, and rates that failed") {
+  const double nan = std::nan("");
+  const std::vector<double> rates{1e-3, 3e-3, 1e-2, 3e-2};
+  const RateChoice choice = choose_rate(rates, std::vector<double>{2.01, 2.0, 2.5, nan}, false, 0.02);
+  CHECK(choice.chosen == 3e-3);
+  CHECK_FALSE(choice.at_edge);
+  CHECK(choice.basin_share == Approx(0.5));
+  CHECK(choose_rate(rates, std::vector<double>{30, 31, 35, nan}, true, 0).chosen == 1e-2);
+  CHECK(choose_rate(rates, std::vector<double>{nan, nan, nan, nan}, true, 0).chosen == 0);
+  CHECK_FALSE(choose_rate(std::vector<double>{1e-3}, std::vector<double>{1}, true, 0).at_edge);
+}
+
+TEST_CASE("results survive their file, and fill tables") {
+  StudyResults results = kThree;
+  results.name = "tried";
+  results.arms[1].published = 8.1;
+  results.arms[1].note = "a | b & c_d";
+  results.verdicts = verdicts_on(results, {"{kind: difference, arm: bad, at_most: -15}"});
+  const StudyResults again = parse_results(results_json(results), "test");
+  CHECK(results_json(again) == results_json(results));
+  CHECK(results_table(again) == results_table(results));
+  CHECK(results_markdown(results).find("a \\| b") != std::string::npos);
+  CHECK(results_latex(results).find("a | b \\& c\\_d") != std::string::npos);
+  const std::string csv = results_csv(results);
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 4 * 3);
+  CHECK_THROWS_AS(parse_results("{}", "test"), IoError);
+  CHECK_THROWS_AS(parse_results("nothing", "test"), IoError);
+}
+
+TEST_CASE("tables stand between markers, and what is around them stays") {
+  const std::string first = with_results("# Title\n", "x", "old\n");
+  CHECK(first == "# Title\n\n<!-- results x -->\nold\n<!-- end of results x -->\n");
+  const std::string more = first + "\nwords\n";
+  CHECK(with_results(more, "x", "new\n") ==
+        "# Title\n\n<!-- results x -->\nnew\n<!-- end of results x -->\n\nwords\n");
+  CHECK(experiment_folder("experiments", "configs/transformer/ablation.yaml") == "experiments/transformer");
+  CHECK(experiment_folder("experiments", "configs/ablation.yaml") == "experiments/ablation");
+}
