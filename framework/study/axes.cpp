@@ -25,21 +25,22 @@ std::string as_name(const std::string& text) {
   return name;
 }
 
-std::vector<ConfigNode> values_of(const ConfigNode::Entry& axis, const std::string& path,
-                                  Problems& problems) {
+// Nothing if what was wrong has been said.
+std::optional<std::vector<ConfigNode>> values_of(const ConfigNode::Entry& axis, const std::string& path,
+                                                 Problems& problems) {
   const ConfigNode& node = axis.value;
   if (node.type == ConfigNode::Type::list) return node.items;
   if (node.type != ConfigNode::Type::map) {
     problems.add(
         node.type == ConfigNode::Type::null ? axis.position : node.position,
         "'" + path + "' must be a list of values or a range {from, to, step}, found " + node.found());
-    return {};
+    return std::nullopt;
   }
   RangeSpec range;
   Problems wrong;
   read_part({node, path, axis.position}, range, wrong);
   problems.add(wrong);
-  if (!wrong.empty()) return {};
+  if (!wrong.empty()) return std::nullopt;
   std::vector<ConfigNode> values;
   for (const double number : range.values()) {
     ConfigNode value;
@@ -53,16 +54,16 @@ std::vector<ConfigNode> values_of(const ConfigNode::Entry& axis, const std::stri
 
 std::vector<AxisPoint> points_of(const ConfigNode::Entry& axis, const std::string& path, Problems& problems) {
   std::vector<AxisPoint> points;
-  const bool had_problems = !problems.empty();
-  for (const ConfigNode& value : values_of(axis, path, problems)) {
+  const auto values = values_of(axis, path, problems);
+  if (!values) return points;
+  for (const ConfigNode& value : *values) {
     AxisPoint point{{axis.key, emit_flow(value), {}}, assignment(axis.key, value)};
     double number = 0;
     if (value.type == ConfigNode::Type::scalar && read_scalar(value, number).empty())
       point.value.number = number;
     points.push_back(std::move(point));
   }
-  if (points.empty() && !had_problems && problems.empty())
-    problems.add(axis.position, "'" + path + "' is an axis without values");
+  if (points.empty()) problems.add(axis.position, "'" + path + "' is an axis without values");
   return points;
 }
 

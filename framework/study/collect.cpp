@@ -99,7 +99,7 @@ StudyResults collect_results(const StudyState& state) {
       results.environment = environment_in(job.run().folder);
   results.expectations_hash = hash_of_all(state.study.claims);
   results.verdicts = judge(state.study.claims, results, state.final);
-  for (Verdict& verdict : results.verdicts) verdict.set_before = state.record.set_before(verdict.hash);
+  for (ClaimVerdict& verdict : results.verdicts) verdict.set_before = state.record.set_before(verdict.hash);
   return results;
 }
 

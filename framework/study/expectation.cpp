@@ -90,13 +90,13 @@ Judgement judge_band(std::span<const double> values, const BandSpec& band, doubl
   return judgement;
 }
 
-std::vector<Verdict> judge(const std::vector<Claim>& claims, const StudyResults& results, bool final) {
-  std::vector<Verdict> verdicts;
+std::vector<ClaimVerdict> judge(const std::vector<Claim>& claims, const StudyResults& results, bool final) {
+  std::vector<ClaimVerdict> verdicts;
   for (const Claim& claim : claims) {
     if (claim.spec->costly() && !final) continue;
     const std::string& metric = claim.spec->metric.empty() ? results.metric : claim.spec->metric;
     const Judgement judgement = claim.spec->judge(results, metric);
-    Verdict verdict;
+    ClaimVerdict verdict;
     verdict.claim = claim.name;
     verdict.note = claim.spec->note;
     verdict.kind = Registry<ExpectationSpec>::name_of(*claim.spec);
@@ -113,16 +113,16 @@ std::vector<Verdict> judge(const std::vector<Claim>& claims, const StudyResults&
     }
     verdicts.push_back(std::move(verdict));
   }
-  std::vector<Verdict*> all;
-  for (Verdict& verdict : verdicts) all.push_back(&verdict);
+  std::vector<ClaimVerdict*> all;
+  for (ClaimVerdict& verdict : verdicts) all.push_back(&verdict);
   correct_together(all);
   return verdicts;
 }
 
-void correct_together(const std::vector<Verdict*>& verdicts) {
-  std::vector<Verdict*> tested;
+void correct_together(const std::vector<ClaimVerdict*>& verdicts) {
+  std::vector<ClaimVerdict*> tested;
   std::vector<double> p_values;
-  for (Verdict* verdict : verdicts) {
+  for (ClaimVerdict* verdict : verdicts) {
     if (std::isnan(verdict->p_value)) continue;
     tested.push_back(verdict);
     p_values.push_back(verdict->p_value);

@@ -63,8 +63,9 @@ struct Claim {
   std::string hash;  // of what was expected
   SourcePosition position;
 };
-std::vector<Verdict> judge(const std::vector<Claim>& claims, const StudyResults& results, bool final = true);
+std::vector<ClaimVerdict> judge(const std::vector<Claim>& claims, const StudyResults& results,
+                                bool final = true);
 // The same correction over the verdicts of several studies.
-void correct_together(const std::vector<Verdict*>& verdicts);
+void correct_together(const std::vector<ClaimVerdict*>& verdicts);
 
 }  // namespace attnlab

@@ -68,6 +68,8 @@ void Planner::look_at(std::size_t index, std::map<std::string, LoadedTask>& task
 }
 
 const std::vector<double>& Planner::rates(std::size_t arm) const {
+  static const std::vector<double> kNone;
+  if (study_.arms[arm].spec.untrained) return kNone;
   const std::vector<double>& own = study_.arms[arm].spec.rates;
   return own.empty() ? study_.spec.rates.values : own;
 }

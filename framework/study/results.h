@@ -46,7 +46,7 @@ struct ArmResult {
 enum class Decision { reproduced, not_reproduced, undecidable };
 
 // What became of one expectation.
-struct Verdict {
+struct ClaimVerdict {
   std::string claim, note, kind, metric;
   Decision decision = Decision::undecidable;
   std::string figures;
@@ -62,7 +62,7 @@ struct StudyResults {
   bool quick = false;
   std::vector<std::int64_t> seeds;
   std::vector<ArmResult> arms;
-  std::vector<Verdict> verdicts;
+  std::vector<ClaimVerdict> verdicts;
   std::string expectations_hash;  // of all that the study expects
   Record environment;             // of one of its runs: cpu, isa, threads, …
 
@@ -91,7 +91,7 @@ double seconds_of(const StudyResults& results);
 
 // For people: one line an arm, and one a verdict.
 std::string results_table(const StudyResults& results);
-std::string verdict_board(const std::vector<Verdict>& verdicts);
+std::string verdict_board(const std::vector<ClaimVerdict>& verdicts);
 std::string to_string(Decision decision);  // "reproduced", "not reproduced", "not decidable"
 
 // One line a run with all its values.

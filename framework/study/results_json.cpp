@@ -44,7 +44,7 @@ Json json_of(const ArmResult& arm, const StudyResults& results) {
   return json;
 }
 
-Json json_of(const Verdict& verdict) {
+Json json_of(const ClaimVerdict& verdict) {
   Json json{{"claim", verdict.claim},
             {"note", verdict.note},
             {"kind", verdict.kind},
@@ -62,8 +62,8 @@ Json json_of(const Verdict& verdict) {
 
 double number_of(const Json& json) { return json.is_null() ? kNan : json.get<double>(); }
 
-Verdict verdict_of(const Json& json) {
-  Verdict verdict;
+ClaimVerdict verdict_of(const Json& json) {
+  ClaimVerdict verdict;
   verdict.claim = json.at("claim").get<std::string>();
   verdict.note = json.value("note", "");
   verdict.kind = json.value("kind", "");
@@ -129,7 +129,7 @@ std::string results_json(const StudyResults& results) {
   json["environment"] = Json::parse(to_json_line(results.environment));
   json["expectations_hash"] = results.expectations_hash;
   json["verdicts"] = Json::array();
-  for (const Verdict& verdict : results.verdicts) json["verdicts"].push_back(json_of(verdict));
+  for (const ClaimVerdict& verdict : results.verdicts) json["verdicts"].push_back(json_of(verdict));
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

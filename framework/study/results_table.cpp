@@ -87,7 +87,7 @@ std::string text_of(const std::vector<Row>& rows, std::size_t text_columns_at_en
   return text;
 }
 
-Row row_of(const Verdict& verdict) {
+Row row_of(const ClaimVerdict& verdict) {
   std::string figures = verdict.figures;
   if (!std::isnan(verdict.p_value))
     figures += fmt::format("; p = {:.2g}, corrected {:.2g}", verdict.p_value, verdict.corrected_p);
@@ -103,7 +103,7 @@ std::string to_string(Decision decision) {
                                                 : "not decidable";
 }
 
-std::string verdict_board(const std::vector<Verdict>& verdicts) {
+std::string verdict_board(const std::vector<ClaimVerdict>& verdicts) {
   return verdicts.empty() ? "" : text_of(verdict_rows(verdicts), 3);
 }
 
@@ -116,9 +116,9 @@ std::vector<TableRow> arm_rows(const StudyResults& results) {
   return without_empty_columns(rows);
 }
 
-std::vector<TableRow> verdict_rows(const std::vector<Verdict>& verdicts) {
+std::vector<TableRow> verdict_rows(const std::vector<ClaimVerdict>& verdicts) {
   std::vector<Row> rows{{"claim", "verdict", "figures"}};
-  for (const Verdict& verdict : verdicts) rows.push_back(row_of(verdict));
+  for (const ClaimVerdict& verdict : verdicts) rows.push_back(row_of(verdict));
   return rows;
 }
 

@@ -44,26 +44,43 @@ class StudyRunner {
     seeds_ = study.spec.seeds;
   }
 
-  StudyOutcome run() {
-    std::error_code error;
-    fs::create_directories(job_options_.papers, error);
-    if (error) throw IoError("cannot create folder " + job_options_.papers.string() + ": " + error.message());
+  std::string preview() {
+    make_folder();
     const RunLock lock(job_options_.papers);
     const InterruptGuard guard;
     plan();
+    announce();
     estimate();
+    std::string text;
+    for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
+      text += fmt::format("{:<32} {:>12} parameters\n", study_.arms[arm].name, planner_.parameters(arm));
+    return text;
+  }
+
+  StudyOutcome run() {
+    make_folder();
+    const RunLock lock(job_options_.papers);
+    const InterruptGuard guard;
+    plan();
     record_.note(study_.claims, [this](const Claim& claim) { return anything_finished(claim); });
     announce();
+    estimate();
     write_results();
     while (work()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
     StudyOutcome outcome;
     outcome.results = results(interrupt_signal() == 0);
     outcome.exit_code = interrupt_signal() == 0 ? 0 : 128 + interrupt_signal();
-    write(outcome.results);
+    write_file(outcome.results);
     return outcome;
   }
 
  private:
+  void make_folder() const {
+    std::error_code error;
+    fs::create_directories(job_options_.papers, error);
+    if (error) throw IoError("cannot create folder " + job_options_.papers.string() + ": " + error.message());
+  }
+
   void check_metrics() const {
     const auto known = planner_.facts(0).metrics;
     if (known.empty() && study_.spec.metric.empty())
@@ -286,7 +303,10 @@ class StudyRunner {
     return collect_results({study_, planner_, jobs_, choices_, seeds_, metric(), record_, final});
   }
 
-  void write_results() const { write_durably(job_options_.papers / "results.json", results_json(results())); }
+  void write_results() const { write_file(results()); }
+  void write_file(const StudyResults& results) const {
+    write_durably(job_options_.papers / "results.json", results_json(results));
+  }
 
   const Study& study_;
   const StudyOptions& options_;
@@ -303,6 +323,10 @@ class StudyRunner {
 };
 
 }  // namespace
+
+std::string preview_study(const Study& study, const StudyOptions& options) {
+  return StudyRunner(study, options).preview();
+}
 
 StudyOutcome run_study(const Study& study, const StudyOptions& options) {
   return StudyRunner(study, options).run();

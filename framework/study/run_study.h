@@ -25,6 +25,10 @@ struct StudyOutcome {
   StudyResults results;
 };
 
+// Everything that can be told before a study runs: its runs, those that are there, the cost, the smallest
+// effect that it could detect. Takes one step of training. Throws as run_study.
+std::string preview_study(const Study& study, const StudyOptions& options);
+
 // Logs to stderr; writes runs/NAME/study/results.json as runs end. Throws ConfigError, DataError and IoError
 // before anything runs.
 StudyOutcome run_study(const Study& study, const StudyOptions& options);

@@ -40,6 +40,18 @@ ConfigNode number_node(const std::string& text, const SourcePosition& position) 
   return node;
 }
 
+// The smallest run there is: one step that is too small to change a bit of the weights.
+ConfigNode untrained_overlay(const SourcePosition& position) {
+  ConfigNode schedule = number_node("constant", position);
+  const ConfigNode parts[] = {assignment("train.max_steps", number_node("1", position)),
+                              assignment("train.learning_rate", number_node("1e-30", position)),
+                              assignment("train.average_last", number_node("0", position)),
+                              assignment("train.schedule", std::move(schedule))};
+  Overlays layers;
+  for (const ConfigNode& part : parts) layers.push_back({&part, position});
+  return merge(layers);
+}
+
 class Reader {
  public:
   Reader(Tree tree, bool quick) : tree_(std::move(tree)), order_(tree_.file_order()) { study_.quick = quick; }
@@ -167,7 +179,7 @@ class Reader {
     own.type = ConfigNode::Type::map;
     own.position = overlay.position;
     if (overlay.type == ConfigNode::Type::map) {
-      for (const char* key : {"note", "control", "published", "rates"})
+      for (const char* key : {"note", "control", "untrained", "published", "rates"})
         if (const auto* found = overlay.find(key)) own.entries.push_back(*found), taken(overlay, key);
     } else if (overlay.type != ConfigNode::Type::null) {
       return problems_.add(overlay.position, "'" + path + "' must be a section, found " + overlay.found());
@@ -195,6 +207,11 @@ class Reader {
     if (overlay.type == ConfigNode::Type::map) arm.tree.add(overlay);
     for (const auto* grid : {&inner, &outer})
       for (const ConfigNode& layer : grid->layers) arm.tree.add(layer);
+    if (spec.untrained) {
+      arm.spec.control = true;
+      arm.spec.rates.clear();
+      arm.tree.add(untrained_overlay(entry.position));
+    }
     const auto checked = std::make_unique<ExperimentSpec>();
     read_spec(arm.tree, *checked, problems_);
     if (runs(arm.name)) problems_.add(entry.position, "two arms have the name '" + arm.name + "'");

@@ -1,5 +1,7 @@
 #include "study/study_spec.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -62,6 +64,7 @@ void StudySpec::fields(Fields& f) {
 void ArmSpec::fields(Fields& f) {
   f("note", note, "what is different, for tables");
   f("control", control, "stands beside the claim and is none itself; drawn in grey");
+  f("untrained", untrained, "scores the initial weights: one step at a rate that moves nothing");
   f("published", published, "published value of the metric, or one for each point of the arm's axes");
   f("rates", rates, above(0), "learning rates that this arm tries instead of the study's");
 }
@@ -85,9 +88,7 @@ std::vector<double> RangeSpec::values() const {
     const double value = step  ? from + static_cast<double>(i) * *step
                          : log ? from * std::pow(to / from, share)
                                : from + share * (to - from);
-    // Few digits, so that a value reads as the person meant it.
-    const double unit = std::pow(10, std::floor(std::log10(std::max(std::abs(value), 1e-300))) - 5);
-    result.push_back(std::round(value / unit) * unit);
+    result.push_back(std::stod(fmt::format("{:.6g}", value)));  // as a person would write it
   }
   return result;
 }

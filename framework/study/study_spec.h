@@ -34,7 +34,7 @@ struct StudySpec {
 // What an arm may say beside its overlay on the experiment.
 struct ArmSpec {
   std::string note;
-  bool control = false;
+  bool control = false, untrained = false;
   std::vector<double> published;
   std::vector<double> rates;
   void fields(Fields& f);

@@ -40,7 +40,7 @@ struct Choice {
   void fields(Fields& f) { f.kind("expect", spec, "an expectation"); }
 };
 
-std::vector<Verdict> verdicts_on(const StudyResults& results, const std::vector<std::string>& yaml) {
+std::vector<ClaimVerdict> verdicts_on(const StudyResults& results, const std::vector<std::string>& yaml) {
   std::vector<Claim> claims;
   for (const std::string& text : yaml) {
     Choice choice;
@@ -115,7 +115,7 @@ TEST_CASE("many claims are corrected together") {
   const StudyResults results = results_of({arm("base", {1, 2, 3, 4, 5}), arm("more", {2, 3, 4, 5, 6})});
   const std::string claim = "{kind: sign_test, arm: more}";  // p = 1/32
   CHECK(verdicts_on(results, {claim})[0].decision == kYes);
-  for (const Verdict& verdict : verdicts_on(results, {claim, claim})) {
+  for (const ClaimVerdict& verdict : verdicts_on(results, {claim, claim})) {
     CHECK(verdict.p_value == Approx(1.0 / 32));
     CHECK(verdict.corrected_p == Approx(1.0 / 16));
     CHECK(verdict.decision == kOpen);

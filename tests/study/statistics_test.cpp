@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "config/registry.h"
 #include "core/error.h"
 #include "study/hierarchical.h"
 #include "support/catch.h"

@@ -12,7 +12,9 @@ namespace {
 
 int check(const ConfigOptions& options) {
   ExperimentSpec spec;
-  read_spec(Tree::load(options.files, options.assignments), spec);
+  Tree tree = Tree::load(options.files, options.assignments);
+  tree.take("study");  // all arms of a study mostly share one task
+  read_spec(tree, spec);
   const DoctorReport report = spec.data.examine();
   fmt::print("{}", report.text());
   return report.errors > 0 ? 3 : 0;

@@ -100,13 +100,13 @@ int reproduce(const Options& options) {
       worst = std::max(worst, error.exit_code());
     }
   }
-  std::vector<Verdict*> verdicts;
+  std::vector<ClaimVerdict*> verdicts;
   for (StudyResults& results : all)
-    for (Verdict& verdict : results.verdicts) verdicts.push_back(&verdict);
+    for (ClaimVerdict& verdict : results.verdicts) verdicts.push_back(&verdict);
   correct_together(verdicts);
-  std::vector<Verdict> board;
+  std::vector<ClaimVerdict> board;
   for (StudyResults& results : all)
-    for (Verdict verdict : results.verdicts) {
+    for (ClaimVerdict verdict : results.verdicts) {
       verdict.claim = results.name + ": " + verdict.claim;
       board.push_back(std::move(verdict));
     }

@@ -43,12 +43,12 @@ std::vector<std::string> program_words() {
 }
 
 int run_as_study(const Options& options, const Tree& tree) {
-  if (!options.out.empty() || options.overwrite || options.dry_run || options.profile.on ||
-      options.profile.rooflines || options.seed >= 0)
+  const bool single = !options.out.empty() || options.overwrite || options.profile.on ||
+                      options.profile.rooflines || options.seed >= 0 || !options.max_time.empty();
+  if (single)
     throw ConfigError(
-        "--out, --overwrite, --dry-run, --profile and --seed are for single experiments; a study goes on by "
-        "itself, and "
-        "its seeds are --set study.seeds=[1,2]");
+        "--out, --overwrite, --profile, --max-time and --seed are for single experiments; a study goes on by "
+        "itself, its time is --budget, and its seeds are --set study.seeds=[1,2]");
   const Study study = read_study(tree, options.quick);
   StudyOptions study_options;
   study_options.program = program_words();
@@ -56,6 +56,10 @@ int run_as_study(const Options& options, const Tree& tree) {
   study_options.reuse_stale = options.reuse_stale;
   if (!options.budget.empty())
     study_options.budget = static_cast<double>(parse_duration(options.budget).count());
+  if (options.dry_run) {
+    fmt::print("{}", preview_study(study, study_options));
+    return 0;
+  }
   const StudyOutcome outcome = run_study(study, study_options);
   fmt::print("{}", results_table(outcome.results));
   return outcome.exit_code;
