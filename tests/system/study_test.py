@@ -1,5 +1,6 @@
 """Studies: many runs from one YAML, found again, resumable, judged."""
 
+import json
 import os
 import random
 import signal
@@ -44,6 +45,7 @@ class Studies(SystemTest):
     def numbers(self):
         """Everything that must come out the same, whatever happened on the way."""
         results = self.results()
+        results.pop("environment")  # the number of threads may differ
         for arm in results["arms"]:
             for run in arm["runs"]:
                 for name in TIMES:
@@ -91,6 +93,71 @@ class Studies(SystemTest):
         self.write("other.yaml", "base: parts.yaml\nname: elsewhere\nstudy: {name: other, only: [full, no_mlp]}\n")
         self.assertIn("4 are there already", self.attnlab("run", "other.yaml").err)
         self.assertTrue((self.folder / "runs/other/full/seed-1").is_symlink())
+
+    def test_tables_and_reproduce(self):
+        self.write("configs/toy/parts.yaml", STUDY.replace("tiny.yaml", "../../tiny.yaml"))
+        self.write("configs/toy/plain.yaml", "base: ../../tiny.yaml\n")
+        done = self.attnlab("reproduce", "--quick")
+        self.assertIn("parts (quick)", done.out)
+        self.assertFalse((self.folder / "runs/parts").exists())
+        done = self.attnlab("reproduce", "toy")
+        self.assertIn("parts: size matters", done.out)
+        self.assertEqual(self.attnlab("reproduce", "toy/parts").out, done.out)
+        kept = self.json("experiments/toy/results/parts.json")
+        self.assertEqual(kept["arms"][0]["runs"][0]["folder"], "")
+        readme = (self.folder / "experiments/toy/README.md").read_text()
+        self.assertIn("| no_mlp | 2 |", readme)
+        self.assertIn("attnlab run configs/toy/parts.yaml\n", readme)
+        self.write("experiments/toy/README.md", "# Toys\n\n" + readme.replace("| no_mlp | 2 |", "| no_mlp | 999 |") + "Last words.\n")
+        self.attnlab("reproduce", "toy")
+        changed = (self.folder / "experiments/toy/README.md").read_text()
+        self.assertEqual(changed, "# Toys\n\n" + readme + "Last words.\n")
+        self.assertIn("there are: toy/parts", self.attnlab("reproduce", "toys", code=2).err)
+
+        table = self.attnlab("results", "parts").out
+        self.assertIn("an MLP is worth much", table)
+        self.assertEqual(self.attnlab("results", "experiments/toy/results/parts.json").out, table)
+        rows = self.attnlab("results", "parts", "--csv").out.splitlines()
+        self.assertEqual(len(rows), 1 + len(RUNS))
+        self.assertEqual(len({row.count(",") for row in rows}), 1)
+        self.assertIn("\\toprule", self.attnlab("results", "parts", "--latex").out)
+        self.assertEqual(json.loads(self.attnlab("results", "parts", "--json").out)["study"], "parts")
+        self.assertEqual(len(json.loads(self.attnlab("results", "parts", "parts-quick", "--json").out)), 2)
+        self.assertIn("valid_nll", self.attnlab("results", "runs/parts/full/seed-1").out)
+        self.assertIn("neither a run nor a study", self.attnlab("results", "nothing", code=2).err)
+
+        self.assertIn("a study of 5 arms", self.attnlab("config", "check", "parts.yaml").out)
+        self.assertIn("layers: 1", self.attnlab("config", "show", "parts.yaml", "--arm", "no_mlp").out)
+        schema = self.attnlab("config", "schema", "--study").out
+        for key in ("study.seeds", "study.arms.NAME.published", "study.expect.NAME.margin", "study.rates.choose_by"):
+            self.assertIn(f"\n{key}", schema)
+
+    def test_budget_preview_and_controls(self):
+        self.write("more.yaml", """\
+base: parts.yaml
+study:
+  name: more
+  controls: [majority, copy, unigram]
+  arms: {raw: {untrained: true}}
+  only: [full, raw]
+  expect: {learns: {kind: difference, arm: full, to: unigram, metric: valid_nll, at_most: 10}}
+""")
+        preview = self.attnlab("run", "more.yaml", "--dry-run")
+        self.assertIn("to come", preview.err)
+        self.assertIn("sign test's smallest p is 0.25", preview.err)
+        self.assertFalse((self.folder / "runs/more/full").exists())
+        # The speed of the machine is unknown, so the steps are many and the budget is small.
+        cut = self.attnlab("run", "more.yaml", "--budget", "1s", "--dry-run", "--set", "train.max_steps=100000")
+        self.assertIn("leaves 1 of 2 seeds", cut.err)
+        self.attnlab("run", "more.yaml", "--budget", "10h")
+        arms = {arm["name"]: arm for arm in self.results("more")["arms"]}
+        self.assertEqual(list(arms), ["full", "raw", "majority", "copy", "unigram"])
+        self.assertTrue(arms["raw"]["control"] and arms["copy"]["control"])
+        untrained = arms["raw"]["runs"][0]["values"]
+        self.assertEqual(untrained["step"], 1)
+        self.assertGreater(untrained["valid_nll"], arms["full"]["runs"][0]["values"]["valid_nll"])
+        self.assertGreater(arms["unigram"]["runs"][1]["values"]["valid_nll"], 1)
+        self.assertEqual(len(self.results("more")["verdicts"]), 5 - 4)
 
     def test_kill_at_random(self):
         self.attnlab("run", "parts.yaml", "--set", "train.max_steps=60", "--set", "train.checkpoint_every=10")
