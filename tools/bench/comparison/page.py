@@ -46,15 +46,15 @@ def roofline_share(rows, preset, precision):
     return best / figures.our_figure(steps).median
 
 
-def compared(title, rows, key, target):
+def compared(title, rows, key, target, seconds="median_s"):
     """A line of the table of targets for a row with a peer."""
     rounds = rounds_of(rows, key)
-    ours = figures.our_figure(rounds)
+    ours = figures.our_figure(rounds, seconds)
     if ours is None:
         return None
-    ratio = figures.ratio(rounds)
+    ratio = figures.ratio(rounds, seconds)
     name, lines = figures.peer_lines(rounds)
-    peer = figures.Spread.of(line["median_s"] for line in lines.values())
+    peer = figures.Spread.of(line[seconds] for line in lines.values())
     value = ratio.median if ratio else None
     return [title, f"≥ {target}×", spread_text(ratio), verdict(value, target), spread_text(ours), spread_text(peer), name or "–",
             number(figures.others(rounds), 2)]
@@ -63,7 +63,7 @@ def compared(title, rows, key, target):
 def target_lines(rows, precision):
     speed = SPEED[precision]
     lines = [compared(f"step, {preset}", rows, f"step:{preset}:{precision}", speed[preset]) for preset in PRESETS]
-    lines.append(compared("real text (Multi30k)", rows, f"text:{precision}", speed["text"]))
+    lines.append(compared("real text (Multi30k), all its steps", rows, f"text:{precision}", speed["text"], "total_s"))
     lines += [compared(f"decoding, {name}", rows, f"decode:{key}:{precision}", DECODING)
               for name, key in [("beam 5", "beam"), ("greedy", "greedy")]]
     lines += [compared(f"attention, {length}{', causal' if tail else ''}", rows, f"attention:{length}{tail}:{precision}", ATTENTION)
