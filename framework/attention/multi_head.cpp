@@ -69,7 +69,7 @@ void MultiHeadAttention::declare_projections(const Scope& scope, Index width, bo
 HeadRows MultiHeadAttention::project(const Var& queries, const Var& memory) const {
   HeadRows rows;
   if (queries.value().raw() != memory.value().raw()) {
-    if (query_) rows.query = query_(queries);
+    rows.query = project_queries(queries);
     const Memory projected = project_memory(memory);
     rows.key = projected.key;
     rows.value = projected.value;
@@ -88,26 +88,39 @@ HeadRows MultiHeadAttention::project(const Var& queries, const Var& memory) cons
   const auto parts = apply_group(queries, maps);
   for (std::size_t i = 0; i < parts.size(); ++i) *places[i] = parts[i];
   if (wanted_.shared_query_key) rows.key = rows.query;
-  return rows;
+  return observed(rows);
+}
+
+HeadRows MultiHeadAttention::observed(const HeadRows& rows) const {
+  return {Tape::observe(path_, "query", rows.query), Tape::observe(path_, "key", rows.key),
+          Tape::observe(path_, "value", rows.value)};
+}
+
+Var MultiHeadAttention::project_queries(const Var& queries) const {
+  return query_ ? Tape::observe(path_, "query", query_(queries)) : Var();
 }
 
 MultiHeadAttention::Memory MultiHeadAttention::project_memory(const Var& memory) const {
+  HeadRows rows;
   if (key_ && value_ && !wanted_.shared_query_key) {
     const auto parts = apply_group(memory, {&key_, &value_});
-    return {parts[0], parts[1]};
+    rows.key = parts[0];
+    rows.value = parts[1];
+  } else {
+    if (key_) rows.key = key_(memory);
+    if (value_) rows.value = value_(memory);
   }
-  Memory result;
-  if (key_) result.key = key_(memory);
-  if (value_) result.value = value_(memory);
-  return result;
+  rows = observed(rows);
+  return {rows.key, rows.value};
 }
 
 Var MultiHeadAttention::finish(Tape& tape, const Var& rows, Index count) const {
   if (!wanted_.output) return rows;
   check(rows.shape() == Shape{count, shape_.H * shape_.V}, path_, ": the attention core gave rows ",
         rows.shape(), ", expected ", Shape{count, shape_.H * shape_.V});
+  const Var heads = Tape::observe(path_, "heads", rows);
   const bool plain = !gates_->trainable() && all_ones(gates_->compute());
-  return output_(plain ? rows : gate_heads(rows, tape.leaf(*gates_)));
+  return output_(plain ? heads : gate_heads(heads, tape.leaf(*gates_)));
 }
 
 void MultiHeadAttention::refuse_unpromised(const Mask& mask) const {
@@ -148,7 +161,7 @@ Var MultiHeadAttention::attend_memory(const Var& queries, const Memory& memory, 
   Tape& tape = queries.tape();
   const Tape::Scope scope(tape, path_);
   if (!wanted_.output) return nothing(queries);
-  const HeadRows rows{query_ ? query_(queries) : Var(), memory.key, memory.value};
+  const HeadRows rows{project_queries(queries), memory.key, memory.value};
   return finish(tape, kind_->forward(tape, rows, mask), queries.shape()[0]);
 }
 

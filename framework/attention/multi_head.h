@@ -42,6 +42,8 @@ class MultiHeadAttention {
 
  private:
   HeadRows project(const Var& queries, const Var& memory) const;
+  Var project_queries(const Var& queries) const;
+  HeadRows observed(const HeadRows& rows) const;
   Var finish(Tape& tape, const Var& rows, Index count) const;  // gates and output projection
   void refuse_unpromised(const Mask& mask) const;
   Var nothing(const Var& queries) const;

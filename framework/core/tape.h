@@ -8,6 +8,7 @@
 #include <functional>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,16 @@ class Gradients {
 
 using Backward = std::function<void(Gradients&)>;
 
+// Sees values on their way through a model, and may put others in their place: probes and interventions.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // `what` of the module at this path: "query", "key", "value", "heads" (rows before gates); of a sublayer
+  // "residual" (what it is added to) and "sublayer" (what it adds); of a stack "input" and "output", of a layer
+  // "output". Returns the value to go on with, of the same shape and type.
+  virtual Var see(const std::string& module, std::string_view what, const Var& value) = 0;
+};
+
 struct TapeOptions {
   bool training = true;    // false: dropout is off and nothing is recorded
   bool record = true;      // false in the first run of a recomputed block: dropout on, nothing recorded
@@ -92,6 +103,7 @@ struct TapeOptions {
   bool find_nan =
       false;  // throw DivergedError at the first NaN or infinity, naming the op and the module path
   bool checking = false;  // a gradient check: marks the ops whose backward ran
+  Observer* observer = nullptr;
 };
 
 class Tape {
@@ -121,6 +133,14 @@ class Tape {
   std::size_t node_count() const { return nodes_.size(); }
   bool met_trainable() const { return met_trainable_; }  // a trainable parameter was read, recorded or not
   const std::string* path() const { return path_; }      // of the module at work, or nullptr
+
+  void set_observer(Observer* observer) { options_.observer = observer; }  // who must outlive the tape's use
+  bool observed() const { return options_.observer != nullptr; }
+  // Shows a value to the observer, if there is one.
+  static Var observe(const std::string& module, std::string_view what, const Var& value) {
+    Observer* observer = value ? value.tape().options_.observer : nullptr;
+    return observer == nullptr ? value : observer->see(module, what, value);
+  }
 
   // Names the module at work for messages, while the guard lives.
   class Scope {

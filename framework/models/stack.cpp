@@ -16,7 +16,8 @@ MultiHeadAttention::Plan attention_plan(const Layer::Plan& plan, bool causal) {
 }  // namespace
 
 Layer::Layer(const Scope& scope, const Plan& plan)
-    : self_sublayer_(scope / "self_attention",
+    : path_(scope.path),
+      self_sublayer_(scope / "self_attention",
                      plan_of(plan.spec, plan.spec.skip.attention, plan.spec.skip.attention_scale),
                      plan.width),
       self_(scope / "self_attention", *plan.spec.attention, attention_plan(plan, plan.causal)) {
@@ -59,7 +60,7 @@ Var Layer::step(const Var& x, const Mask& self, const Mask* cross, LayerState& s
 }
 
 Stack::Stack(const Scope& scope, const Layer::Plan& plan, bool checkpoint_activations)
-    : checkpoint_(checkpoint_activations) {
+    : path_(scope.path), checkpoint_(checkpoint_activations) {
   for (Index i = 0; i < plan.spec.layers; ++i)
     layers_.emplace_back(scope / "layers" / std::to_string(i), plan);
   if (plan.spec.norm.position == NormPosition::pre)
@@ -67,9 +68,11 @@ Stack::Stack(const Scope& scope, const Layer::Plan& plan, bool checkpoint_activa
 }
 
 Var Stack::forward(Var x, const Mask& self, const Var& memory, const Mask* cross) const {
+  const bool recompute = checkpoint_ && !x.tape().observed();
+  x = Tape::observe(path_, "input", x);
   for (const Layer& layer : layers_) {
-    if (!checkpoint_) {
-      x = layer.forward(x, self, memory, cross);
+    if (!recompute) {
+      x = Tape::observe(layer.path(), "output", layer.forward(x, self, memory, cross));
       continue;
     }
     std::vector<Var> inputs{x};
@@ -82,7 +85,7 @@ Var Stack::forward(Var x, const Mask& self, const Var& memory, const Mask* cross
         },
         inputs);
   }
-  return final_norm_(x);
+  return Tape::observe(path_, "output", final_norm_(x));
 }
 
 std::vector<LayerState> Stack::start(Index count, const Var& memory) const {

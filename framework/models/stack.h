@@ -33,6 +33,7 @@ class Layer {
   LayerState start(Index count, const Var& memory) const;
   Var step(const Var& x, const Mask& self, const Mask* cross, LayerState& state) const;
 
+  const std::string& path() const { return path_; }
   const MultiHeadAttention& self_attention() const { return self_; }
   const MultiHeadAttention* cross_attention() const { return cross_ ? &*cross_ : nullptr; }
 
@@ -40,6 +41,7 @@ class Layer {
   template <class SelfBlock, class CrossBlock>
   Var through(const Var& x, Index first_row, SelfBlock&& self_block, CrossBlock&& cross_block) const;
 
+  std::string path_;
   Sublayer self_sublayer_;
   MultiHeadAttention self_;
   std::optional<Sublayer> cross_sublayer_, mlp_sublayer_;
@@ -53,9 +55,11 @@ class Stack {
   Var forward(Var x, const Mask& self, const Var& memory, const Mask* cross) const;
   std::vector<LayerState> start(Index count, const Var& memory) const;
   Var step(Var x, const Mask& self, const Mask* cross, std::vector<LayerState>& states) const;
+  const std::string& path() const { return path_; }
   const std::vector<Layer>& layers() const { return layers_; }
 
  private:
+  std::string path_;
   std::vector<Layer> layers_;
   Norm final_norm_;  // of pre-norm stacks
   bool checkpoint_;

@@ -85,6 +85,7 @@ Transformer::Transformer(ParameterSet& parameters, const ModelSpec& spec, const 
 Var Transformer::embed(Tape& tape, Parameter& table, const TokenRows& tokens, const Positions& positions,
                        const Dropout& dropout, const std::vector<Index>& past) const {
   const Tape::Scope scope(tape, kEmbedding);
+  if (observer_ != nullptr) tape.set_observer(observer_);
   const double scale =
       spec_.embedding_scale == EmbeddingScale::sqrt_width ? std::sqrt(static_cast<double>(spec_.width)) : 1;
   const Var x = positions(embedding(tape.leaf(table), tokens.ids, scale), tokens.rows, past);

@@ -58,6 +58,10 @@ class Transformer {
   // Hypothesis i goes on from what was parents[i].
   void reorder(DecoderState& state, const std::vector<Index>& parents) const;
 
+  // Shows the observer, who must outlive its use, what happens on every tape from now on; nullptr: nobody.
+  void set_observer(Observer* observer) { observer_ = observer; }
+  Observer* observer() const { return observer_; }
+
   const ModelSpec& spec() const { return spec_; }
   const Stack* encoder() const { return encoder_ ? &*encoder_ : nullptr; }
   const Stack* decoder() const { return decoder_ ? &*decoder_ : nullptr; }
@@ -69,6 +73,7 @@ class Transformer {
   Var project(const Var& rows) const;
 
   ModelSpec spec_;
+  Observer* observer_ = nullptr;
   Parameter* source_table_ = nullptr;
   Parameter* target_table_ = nullptr;
   Parameter* output_ = nullptr;

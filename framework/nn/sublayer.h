@@ -24,8 +24,10 @@ class Sublayer {
   template <class Block>
   Var around(const Var& x, Index first_row, Block&& block) const {
     const Tape::Scope scope(x.tape(), path_);
-    const Var y = block(plan_.norm.position == NormPosition::pre ? norm_(x) : x);
-    const Var sum = plan_.skip ? residual_sum(x, y, plan_.skip_scale, dropout_, first_row)
+    const Var y =
+        Tape::observe(path_, "sublayer", block(plan_.norm.position == NormPosition::pre ? norm_(x) : x));
+    const Var sum = plan_.skip ? residual_sum(Tape::observe(path_, "residual", x), y, plan_.skip_scale,
+                                              dropout_, first_row)
                                : dropout(y, dropout_, first_row);
     return plan_.norm.position == NormPosition::post ? norm_(sum) : sum;
   }

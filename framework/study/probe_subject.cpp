@@ -1,0 +1,126 @@
+#include "study/probe_subject.h"
+
+#include <numeric>
+
+#include "config/error.h"
+#include "train/decode.h"
+
+namespace attnlab {
+namespace {
+
+std::vector<std::string> pieces(const Tokenizer* tokenizer, std::span<const Token> ids) {
+  std::vector<std::string> result;
+  for (const Token id : ids) result.push_back(tokenizer->piece(id));
+  return result;
+}
+
+// What the model itself says to a source, framed as a target.
+std::vector<Token> own_target(const TrainedModel& trained, const std::vector<Token>& source) {
+  const Tokenizer& words = *trained.target;
+  const auto decoded = decode(trained.model(), {source}, decode_options(trained.spec->decode, words, 1));
+  std::vector<Token> ids{words.bos()};
+  ids.insert(ids.end(), decoded.front().front().ids.begin(), decoded.front().front().ids.end());
+  ids.push_back(words.eos());
+  return ids;
+}
+
+Example text_example(const TrainedModel& trained, const std::string& line) {
+  Example example;
+  if (!trained.source) {
+    example.target = target_ids(*trained.target, line);
+    return example;
+  }
+  const std::size_t tab = line.find('\t');
+  example.source = source_ids(*trained.source, line.substr(0, tab));
+  if (example.source.size() < 2) return example;
+  example.target = tab == std::string::npos ? own_target(trained, example.source)
+                                            : target_ids(*trained.target, line.substr(tab + 1));
+  return example;
+}
+
+}  // namespace
+
+void for_each_batch(const ProbeSubject& subject,
+                    const std::function<void(const ModelInput& input, Index first)>& use) {
+  const auto count = static_cast<Index>(subject.examples.size());
+  Index first = 0;
+  while (first < count) {
+    Index end = first, rows = 0;
+    do {
+      const Example& example = subject.examples[static_cast<std::size_t>(end)];
+      rows += std::max(example.source_rows(), example.target_rows());
+    } while (++end < count && rows < subject.batch_tokens);
+    std::vector<Index> chosen(static_cast<std::size_t>(end - first));
+    std::iota(chosen.begin(), chosen.end(), first);
+    use(input_of(gather(subject.examples, chosen), subject.model.spec().kind), first);
+    first = end;
+  }
+}
+
+std::vector<std::string> source_pieces(const ProbeSubject& subject, const Example& example) {
+  return subject.source == nullptr ? std::vector<std::string>() : pieces(subject.source, example.source);
+}
+
+std::vector<std::string> target_pieces(const ProbeSubject& subject, const Example& example) {
+  return pieces(subject.target, {example.target.data(), example.target.size() - 1});
+}
+
+TrainedModel load_for_probing(const std::filesystem::path& run, DType precision,
+                              std::vector<std::string> assignments, bool initial) {
+  for (const char* stack : {"model", "model.encoder", "model.decoder"})
+    assignments.push_back(std::string(stack) + ".dropout=0");
+  assignments.emplace_back("model.checkpoint_activations=false");
+  assignments.push_back("precision=" + to_string(precision));
+  TrainedModel trained = load_trained_model(run, assignments);
+  if (!initial) return trained;
+  const VocabularySizes sizes{trained.source ? trained.source->size() : 0, trained.target->size(),
+                              trained.source == trained.target};
+  trained.built = build_model(*trained.spec, sizes, precision, false);
+  trained.weights = "initial weights";
+  return trained;
+}
+
+ProbeSubject subject_of(TrainedModel& trained) {
+  return {.model = *trained.built->model,
+          .parameters = trained.built->parameters,
+          .source = trained.source.get(),
+          .target = trained.target.get(),
+          .decode = trained.spec->decode,
+          .seed = static_cast<std::uint64_t>(trained.spec->seed)};
+}
+
+Corpus split_of(const Task& task, const std::string& split, Index count) {
+  const Corpus* found = split == "train" ? &task.train : split == "valid" ? &task.valid : nullptr;
+  std::string known = "train, valid";
+  for (const NamedCorpus& test : task.tests) {
+    if (test.name == split) found = &test.corpus;
+    known += ", " + test.name;
+  }
+  if (found == nullptr) throw ConfigError("error: this task has no split '" + split + "'; it has: " + known);
+  Corpus corpus = *found;
+  const auto most = static_cast<std::size_t>(count);
+  if (corpus.examples.size() > most) corpus.examples.resize(most);
+  for (auto* lines : {&corpus.sources, &corpus.references})
+    if (lines->size() > most) lines->resize(most);
+  return corpus;
+}
+
+Corpus text_corpus(const TrainedModel& trained, const std::vector<std::string>& lines) {
+  Corpus corpus;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    Example example = text_example(trained, lines[i]);
+    if (example.source_rows() == 1 || example.target_rows() < 2 - (trained.source ? 1 : 0))
+      throw DataError(join_text("line ", i + 1, " of the text has no words"));
+    if (!trained.model().spec().has_decoder() && example.source_rows() != example.target_rows())
+      throw DataError(join_text("line ", i + 1, " of the text has ", example.source_rows(),
+                                " source tokens, but ", example.target_rows(), " labels"));
+    corpus.examples.push_back(std::move(example));
+    const std::size_t tab = lines[i].find('\t');
+    corpus.sources.push_back(lines[i].substr(0, tab));
+    if (tab != std::string::npos) corpus.references.push_back(lines[i].substr(tab + 1));
+  }
+  if (corpus.references.size() < corpus.examples.size()) corpus.references.clear();
+  return corpus;
+}
+
+}  // namespace attnlab

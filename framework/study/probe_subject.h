@@ -1,0 +1,51 @@
+// What a probe looks at: a model, and sentences to run through it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+#include "data/batches.h"
+#include "data/tokenizer.h"
+#include "train/trained_model.h"
+
+namespace attnlab {
+
+struct ProbeSubject {
+  Transformer& model;
+  const ParameterSet& parameters;
+  const Tokenizer* source = nullptr;  // null for a language model
+  const Tokenizer* target = nullptr;  // for the text of tokens
+  std::vector<Example> examples{};    // what is measured on
+  Corpus scored{};                    // what the model is scored on, by a probe that scores it; may be empty
+  std::string metric = "log_likelihood";
+  DecodeSpec decode{};
+  std::uint64_t seed = 1;     // of what a probe draws
+  Index batch_tokens = 1024;  // rows at once; changes no result
+};
+
+// The examples batch by batch, in their order. `first` is the number of the batch's first example.
+void for_each_batch(const ProbeSubject& subject,
+                    const std::function<void(const ModelInput& input, Index first)>& use);
+
+// The tokens of an example as text: what the encoder reads, what the decoder reads.
+std::vector<std::string> source_pieces(const ProbeSubject& subject, const Example& example);
+std::vector<std::string> target_pieces(const ProbeSubject& subject, const Example& example);
+
+// A trained model as probes want it: in this precision, without dropout. `assignments` as of --set;
+// `initial`: the weights that training began with, drawn by the seed. Throws as load_trained_model does.
+TrainedModel load_for_probing(const std::filesystem::path& run, DType precision,
+                              std::vector<std::string> assignments = {}, bool initial = false);
+
+// The model without sentences; metric and decoding are those of the run.
+ProbeSubject subject_of(TrainedModel& trained);
+
+// The first `count` sentences of a split ("valid", "train" or the name of a test set). Throws ConfigError if
+// there is no such split.
+Corpus split_of(const Task& task, const std::string& split, Index count);
+
+// Lines of one's own: "source", or "source<TAB>target"; a language model takes the whole line. Where there is
+// no target, the model's own output is taken. References are the targets as given. Throws DataError for a
+// line without words.
+Corpus text_corpus(const TrainedModel& trained, const std::vector<std::string>& lines);
+
+}  // namespace attnlab

@@ -1,0 +1,137 @@
+// attnlab probe RUN PROBE…: measurements on a trained model that leave its weights alone.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "command.h"
+#include "config/error.h"
+#include "data/files.h"
+#include "study/probe_files.h"
+#include "train/log.h"
+
+namespace attnlab {
+namespace {
+
+struct Options {
+  std::string run, text, split = "valid", out, precision;
+  std::vector<std::string> probes, assignments;
+  std::int64_t sentences = 64;
+  bool json = false, initial = false;
+};
+
+// --set residual_norm.low=… is the probe's, everything else the run's.
+struct Assignments {
+  std::vector<std::string> run;
+  std::vector<std::pair<std::string, std::string>> probes;
+};
+
+Assignments sorted(const Options& options) {
+  Assignments result;
+  for (const std::string& item : options.assignments) {
+    const std::string first = item.substr(0, item.find_first_of(".="));
+    const auto kinds = Registry<ProbeSpec>::list();
+    if (std::none_of(kinds.begin(), kinds.end(), [&first](const auto& kind) { return kind.name == first; }))
+      result.run.push_back(item);
+    else if (std::find(options.probes.begin(), options.probes.end(), first) == options.probes.end())
+      throw ConfigError("error: --set " + item + ": the probe '" + first + "' is not asked for");
+    else
+      result.probes.emplace_back(first, item.substr(std::min(item.size(), first.size() + 1)));
+  }
+  return result;
+}
+
+struct NamedProbe {
+  std::string name;
+  std::shared_ptr<ProbeSpec> spec;
+};
+
+std::vector<NamedProbe> chosen_probes(const Options& options, const Assignments& assignments) {
+  std::vector<NamedProbe> probes;
+  for (const std::string& name : options.probes) {
+    std::vector<std::string> own;
+    for (const auto& [probe, assignment] : assignments.probes)
+      if (probe == name) own.push_back(assignment);
+    probes.push_back({name, make_probe(name, own)});
+  }
+  return probes;
+}
+
+// The precision asked for, else the widest that some probe needs.
+DType precision_of(const Options& options, const std::vector<NamedProbe>& probes) {
+  DType type = DType::f32;
+  for (const NamedProbe& probe : probes)
+    if (probe.spec->precision() == DType::f64) type = DType::f64;
+  if (options.precision.empty()) return type;
+  if (options.precision == "f32" && type == DType::f64)
+    throw ConfigError("error: --precision f32: one of these probes needs f64");
+  return options.precision == "f64" ? DType::f64 : DType::f32;
+}
+
+void add_sentences(const TrainedModel& trained, const Options& options, ProbeSubject& subject) {
+  if (!options.text.empty()) {
+    subject.scored = text_corpus(trained, read_lines(options.text));
+    subject.examples = subject.scored.examples;
+    return;
+  }
+  Task task = trained.spec->data.load();
+  subject.examples = split_of(task, options.split, options.sentences).examples;
+  subject.metric = task.metrics.front() == "perplexity" ? "log_likelihood" : task.metrics.front();
+  subject.scored = task.tests.empty() ? std::move(task.valid) : std::move(task.tests.front().corpus);
+}
+
+int probe(const Options& options) {
+  const Assignments assignments = sorted(options);
+  const auto probes = chosen_probes(options, assignments);
+  TrainedModel trained =
+      load_for_probing(options.run, precision_of(options, probes), assignments.run, options.initial);
+  for (const NamedProbe& one : probes)
+    if (const std::string reason = one.spec->refusal(trained.model().spec()); !reason.empty())
+      throw ConfigError("error: probe '" + one.name + "': " + reason);
+  log_info("weights: " + trained.weights);
+  ProbeSubject subject = subject_of(trained);
+  add_sentences(trained, options, subject);
+  for (const NamedProbe& one : probes) {
+    const ProbeResult result = run_probe(*one.spec, subject);
+    const Record about{{"probe", one.name},
+                       {"run", trained.folder.string()},
+                       {"weights", trained.weights},
+                       {"precision", to_string(trained.built->parameters.type())},
+                       {"text", options.text.empty() ? options.split : options.text},
+                       {"sentences", static_cast<std::int64_t>(subject.examples.size())},
+                       {"weights_crc32", hash_of(trained.built->parameters)}};
+    if (!options.out.empty()) write_probe(options.out, one.name, result, about);
+    if (options.json)
+      fmt::print("{}", to_json_text(result, about));
+    else
+      fmt::print("{}\n{}", one.name, to_text(result));
+  }
+  return 0;
+}
+
+const Command command{
+    "probe", "measure a trained model, or the same untrained", [](CLI::App& app) {
+      auto options = std::make_shared<Options>();
+      app.add_option("run", options->run, "run folder, or a checkpoint in it")->required();
+      app.add_option("probes", options->probes, "what to measure: see attnlab list probe")->required();
+      app.add_option("--text", options->text,
+                     "file of sentences, one a line; a tab may separate source and target");
+      app.add_option("--split", options->split, "without --text: valid, train, or the name of a test set")
+          ->capture_default_str();
+      app.add_option("--sentences", options->sentences, "of the split, at most")
+          ->check(CLI::PositiveNumber)
+          ->capture_default_str();
+      app.add_option("--out", options->out, "folder for PROBE.json and PROBE.npz");
+      app.add_option("--precision", options->precision,
+                     "f32 or f64; the least that the probes allow otherwise")
+          ->check(CLI::IsMember({"f32", "f64"}));
+      app.add_flag("--json", options->json, "print JSON instead of tables");
+      app.add_flag("--initial", options->initial, "the weights that training began with");
+      app.add_option("--set", options->assignments,
+                     "PROBE.key=value for a probe, a.b=value on top of the run's config")
+          ->allow_extra_args(false)
+          ->take_all();
+      return [options] { return probe(*options); };
+    }};
+
+}  // namespace
+}  // namespace attnlab
