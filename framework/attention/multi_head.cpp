@@ -1,6 +1,7 @@
 #include "attention/multi_head.h"
 
 #include "config/error.h"
+#include "ops/elementwise.h"
 #include "ops/gate_heads.h"
 
 namespace attnlab {
@@ -14,6 +15,7 @@ AttentionShape shape_of(const Scope& scope, const AttentionSpec& spec, const Mul
                       std::to_string(shape.H) + " heads; set key_width");
   shape.K = spec.key_width.value_or(plan.width / shape.H);
   shape.V = spec.value_width.value_or(shape.K);
+  shape.H = plan.heads_left.value_or(shape.H);
   shape.longest = plan.longest;
   shape.dropout = plan.dropout;
   shape.causal = plan.causal;
@@ -37,6 +39,10 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const AttentionSpec& 
   if (plan.causal && !promises_.causal)
     throw ConfigError(path_ + ": attention kind '" + name_ +
                       "' cannot hide the future, but this place needs it");
+  if (shape_.H == 0) {
+    keep_bias_alone(scope, plan.biases);
+    return;
+  }
   kind_ = spec.build(scope, shape_);
   wanted_ = kind_->projections();
   if (!wanted_.output) return;
@@ -130,9 +136,18 @@ void MultiHeadAttention::refuse_unpromised(const Mask& mask) const {
         "' cannot hide some keys of a sentence, but the mask does");
 }
 
+void MultiHeadAttention::keep_bias_alone(const Scope& scope, bool biases) {
+  kind_ = Registry<AttentionSpec>::make("none")->build(scope, shape_);
+  wanted_ = kind_->projections();
+  if (biases)
+    bias_alone_ = &scope.parameters.add(scope.path + ".output.bias", {width_}, constant_fill(0), false);
+}
+
 // What a kind without an output adds.
 Var MultiHeadAttention::nothing(const Var& queries) const {
-  return queries.tape().constant(Tensor::zeros({queries.shape()[0], width_}, queries.type()));
+  Tape& tape = queries.tape();
+  const Var zeros = tape.constant(Tensor::zeros({queries.shape()[0], width_}, queries.type()));
+  return bias_alone_ == nullptr ? zeros : add(zeros, tape.leaf(*bias_alone_));
 }
 
 Var MultiHeadAttention::operator()(const Var& queries, const Var& memory, const Mask& mask) const {

@@ -16,6 +16,7 @@ class MultiHeadAttention {
     double dropout = 0;
     bool causal = false;
     bool biases = true;
+    std::optional<Index> heads_left;  // of them, after removal; their width stays. 0: the output's bias alone
   };
   // Throws ConfigError if the kind cannot be causal but must, or if the width is not divisible by the heads.
   MultiHeadAttention(const Scope& scope, const AttentionSpec& spec, const Plan& plan);
@@ -47,6 +48,7 @@ class MultiHeadAttention {
   Var finish(Tape& tape, const Var& rows, Index count) const;  // gates and output projection
   void refuse_unpromised(const Mask& mask) const;
   Var nothing(const Var& queries) const;
+  void keep_bias_alone(const Scope& scope, bool biases);
   void declare_projections(const Scope& scope, Index width, bool biases);
 
   std::string path_, name_;  // of the module, of the kind
@@ -56,6 +58,7 @@ class MultiHeadAttention {
   Projections wanted_;
   Affine query_, key_, value_, output_;
   Parameter* gates_ = nullptr;
+  Parameter* bias_alone_ = nullptr;  // of the output, where no head is left
   Index width_ = 0;
 };
 

@@ -29,6 +29,13 @@ void DropoutSpec::fields(Fields& f) {
 void StackSpec::fields(Fields& f) {
   f("layers", layers, at_least(0), "layers of the stack");
   f("heads", heads, at_least(1), "attention heads; a kind of attention may set its own");
+  f("layer_heads", layer_heads, at_least(0),
+    "heads left in each layer's self-attention after removal (their width stays); empty: all");
+  f("layer_cross_heads", layer_cross_heads, at_least(0), "the same of cross-attention");
+  for (const auto& [key, list] :
+       {std::pair{"layer_heads", &layer_heads}, std::pair{"layer_cross_heads", &layer_cross_heads}})
+    f.check(list->empty() || static_cast<std::int64_t>(list->size()) == layers, key,
+            "one number for each layer");
   f("feed_forward", feed_forward, at_least(1), "inner columns of the MLP");
   f.kind("attention", attention, "self-attention");
   f.scalar_or_section("skip", skip, "skip connections; true or false sets all");

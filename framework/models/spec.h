@@ -31,6 +31,7 @@ struct DropoutSpec {
 // A stack of layers: what encoder and decoder have in common.
 struct StackSpec {
   std::int64_t layers = 3, heads = 4, feed_forward = 512;
+  std::vector<std::int64_t> layer_heads, layer_cross_heads;  // heads left in each layer; empty: all
   std::shared_ptr<AttentionSpec> attention = Registry<AttentionSpec>::make("scaled_dot");
   SkipSpec skip;
   MlpSpec mlp;

@@ -9,8 +9,12 @@ SublayerPlan plan_of(const StackSpec& spec, bool skip, double scale) {
   return {skip, scale, spec.dropout.residual, spec.norm};
 }
 
-MultiHeadAttention::Plan attention_plan(const Layer::Plan& plan, bool causal) {
-  return {plan.width, plan.spec.heads, plan.longest, plan.spec.dropout.attention, causal, plan.spec.biases};
+MultiHeadAttention::Plan attention_plan(const Layer::Plan& plan, const std::vector<std::int64_t>& heads_left,
+                                        bool causal) {
+  MultiHeadAttention::Plan attention{plan.width, plan.spec.heads, plan.longest, plan.spec.dropout.attention,
+                                     causal,     plan.spec.biases};
+  if (!heads_left.empty()) attention.heads_left = heads_left.at(static_cast<std::size_t>(plan.layer));
+  return attention;
 }
 
 }  // namespace
@@ -20,13 +24,15 @@ Layer::Layer(const Scope& scope, const Plan& plan)
       self_sublayer_(scope / "self_attention",
                      plan_of(plan.spec, plan.spec.skip.attention, plan.spec.skip.attention_scale),
                      plan.width),
-      self_(scope / "self_attention", *plan.spec.attention, attention_plan(plan, plan.causal)) {
+      self_(scope / "self_attention", *plan.spec.attention,
+            attention_plan(plan, plan.spec.layer_heads, plan.causal)) {
   const StackSpec& spec = plan.spec;
   if (plan.cross != nullptr) {
     cross_sublayer_.emplace(scope / "cross_attention",
                             plan_of(spec, spec.skip.cross_attention, spec.skip.cross_attention_scale),
                             plan.width);
-    cross_.emplace(scope / "cross_attention", *plan.cross, attention_plan(plan, false));
+    cross_.emplace(scope / "cross_attention", *plan.cross,
+                   attention_plan(plan, spec.layer_cross_heads, false));
   }
   if (spec.mlp.on) {
     mlp_sublayer_.emplace(scope / "mlp", plan_of(spec, spec.skip.mlp, spec.skip.mlp_scale), plan.width);
@@ -61,8 +67,11 @@ Var Layer::step(const Var& x, const Mask& self, const Mask* cross, LayerState& s
 
 Stack::Stack(const Scope& scope, const Layer::Plan& plan, bool checkpoint_activations)
     : path_(scope.path), checkpoint_(checkpoint_activations) {
-  for (Index i = 0; i < plan.spec.layers; ++i)
-    layers_.emplace_back(scope / "layers" / std::to_string(i), plan);
+  for (Index i = 0; i < plan.spec.layers; ++i) {
+    Layer::Plan own = plan;
+    own.layer = i;
+    layers_.emplace_back(scope / "layers" / std::to_string(i), own);
+  }
   if (plan.spec.norm.position == NormPosition::pre)
     final_norm_ = Norm(scope / "norm", plan.spec.norm, plan.width);
 }

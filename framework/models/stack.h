@@ -25,6 +25,7 @@ class Layer {
     const AttentionSpec* cross;  // nullptr: no cross-attention
     Index width, longest;
     bool causal;
+    Index layer = 0;  // which of the stack
   };
   Layer(const Scope& scope, const Plan& plan);
 

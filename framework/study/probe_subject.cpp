@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "config/error.h"
+#include "data/files.h"
 #include "train/decode.h"
 
 namespace attnlab {
@@ -121,6 +122,18 @@ Corpus text_corpus(const TrainedModel& trained, const std::vector<std::string>& 
   }
   if (corpus.references.size() < corpus.examples.size()) corpus.references.clear();
   return corpus;
+}
+
+void choose_sentences(const TrainedModel& trained, const SentenceChoice& choice, ProbeSubject& subject) {
+  if (!choice.text.empty()) {
+    subject.scored = text_corpus(trained, read_lines(choice.text));
+    subject.examples = subject.scored.examples;
+    return;
+  }
+  Task task = trained.spec->data.load();
+  subject.examples = split_of(task, choice.split, choice.count).examples;
+  subject.metric = task.metrics.front() == "perplexity" ? "log_likelihood" : task.metrics.front();
+  subject.scored = task.tests.empty() ? std::move(task.valid) : std::move(task.tests.front().corpus);
 }
 
 }  // namespace attnlab

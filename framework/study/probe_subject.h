@@ -48,4 +48,13 @@ Corpus split_of(const Task& task, const std::string& split, Index count);
 // line without words.
 Corpus text_corpus(const TrainedModel& trained, const std::vector<std::string>& lines);
 
+// Which sentences a probe runs on: lines of a file, or a split of the run's task.
+struct SentenceChoice {
+  std::string text;  // a file; empty: the split
+  std::string split = "valid";
+  Index count = 64;  // of the split, at most
+};
+// Puts them into the subject, and what is scored: the same text, or the task's first test set.
+void choose_sentences(const TrainedModel& trained, const SentenceChoice& choice, ProbeSubject& subject);
+
 }  // namespace attnlab

@@ -94,6 +94,21 @@ class ProbeTest(SystemTest):
         done = self.attnlab("probe", "none", "attention_maps", code=2)
         self.assertIn("no attention", done.err)
 
+    def test_interventions(self):
+        def nll(*more):
+            return json.loads(self.attnlab("eval", "run", "--json", *more).out)["splits"]["test"]["nll"]
+
+        whole = nll()
+        mean = nll("--ablate", "decoder.layers.0.cross_attention=mean")
+        self.assertNotEqual(whole, mean)
+        self.assertNotEqual(mean, nll("--ablate", "decoder.layers.0.cross_attention=zero"))
+        self.assertNotEqual(whole, nll("--ablate", "*.heads.1=uniform"))
+        self.attnlab("eval", "run", "--ablate", "nothing=zero", code=2)
+        changed = json.loads(self.probe("token_cosine", "--json", "--ablate", "*.mlp=zero").out)
+        self.assertEqual(changed["about"]["ablate"], "*.mlp=zero")
+        plain = json.loads(self.probe("token_cosine", "--json").out)
+        self.assertNotEqual(changed["numbers"], plain["numbers"])
+
     def test_the_weights_that_training_began_with(self):
         trained = json.loads(self.probe("residual_norm", "--json").out)
         initial = json.loads(self.probe("residual_norm", "--json", "--initial").out)

@@ -7,6 +7,7 @@
 #include "command.h"
 #include "config/error.h"
 #include "data/files.h"
+#include "study/intervention.h"
 #include "train/evaluation.h"
 #include "train/log.h"
 #include "train/scoring.h"
@@ -19,7 +20,7 @@ struct Options {
   std::string run, split = "test", outputs;
   bool json = false;
   std::int64_t beam = 0;
-  std::vector<std::string> assignments;
+  std::vector<std::string> ablate, assignments;
 };
 
 // What one split got: the task's scores, and the likelihood of its references.
@@ -111,13 +112,25 @@ void write_outputs(const std::string& folder, const std::vector<Evaluation>& all
   }
 }
 
+// In force until it is destroyed; means and donors are those of validation sentences.
+std::unique_ptr<Interventions> interventions_of(const Options& options, const Task& task,
+                                                ProbeSubject& reference) {
+  if (options.ablate.empty()) return nullptr;
+  reference.examples = split_of(task, "valid", 256).examples;
+  std::vector<Intervention> rules;
+  for (const std::string& rule : options.ablate) rules.push_back(parse_intervention(rule));
+  return std::make_unique<Interventions>(reference, rules);
+}
+
 int eval(const Options& options) {
   std::vector<std::string> assignments = options.assignments;
   assignments.emplace_back("decode.n_best=1");
   if (options.beam > 0) assignments.push_back("decode.beam=" + std::to_string(options.beam));
-  const TrainedModel trained = load_trained_model(options.run, assignments);
+  TrainedModel trained = load_trained_model(options.run, assignments);
   const Task task = trained.spec->data.load();
   check_vocabulary(trained, task);
+  ProbeSubject reference = subject_of(trained);
+  const auto interventions = interventions_of(options, task, reference);
   std::vector<Evaluation> all;
   for (const NamedCorpus& split : chosen_splits(task, options.split))
     all.push_back(evaluate(trained, task, split));
@@ -137,6 +150,10 @@ const Command command{
           ->capture_default_str();
       app.add_option("--beam", options->beam, "hypotheses kept; decode.beam")->check(CLI::PositiveNumber);
       app.add_flag("--json", options->json, "as JSON");
+      app.add_option("--ablate", options->ablate,
+                     "PATTERN=zero|mean|resample|uniform, of heads and sublayers, as in attnlab probe")
+          ->allow_extra_args(false)
+          ->take_all();
       app.add_option("--outputs", options->outputs, "folder for what was decoded, SPLIT.txt");
       app.add_option("--set", options->assignments, "a.b=value on top of the run's config")
           ->allow_extra_args(false)

@@ -1,11 +1,10 @@
 // attnlab probe RUN PROBE…: measurements on a trained model that leave its weights alone.
-#include <fmt/core.h>
-
-#include <algorithm>
+#include <fmt/format.h>
 
 #include "command.h"
 #include "config/error.h"
-#include "data/files.h"
+#include "probe_assignments.h"
+#include "study/intervention.h"
 #include "study/probe_files.h"
 #include "train/log.h"
 
@@ -14,45 +13,20 @@ namespace {
 
 struct Options {
   std::string run, text, split = "valid", out, precision;
-  std::vector<std::string> probes, assignments;
+  std::vector<std::string> probes, ablate, assignments;
   std::int64_t sentences = 64;
   bool json = false, initial = false;
 };
-
-// --set residual_norm.low=… is the probe's, everything else the run's.
-struct Assignments {
-  std::vector<std::string> run;
-  std::vector<std::pair<std::string, std::string>> probes;
-};
-
-Assignments sorted(const Options& options) {
-  Assignments result;
-  for (const std::string& item : options.assignments) {
-    const std::string first = item.substr(0, item.find_first_of(".="));
-    const auto kinds = Registry<ProbeSpec>::list();
-    if (std::none_of(kinds.begin(), kinds.end(), [&first](const auto& kind) { return kind.name == first; }))
-      result.run.push_back(item);
-    else if (std::find(options.probes.begin(), options.probes.end(), first) == options.probes.end())
-      throw ConfigError("error: --set " + item + ": the probe '" + first + "' is not asked for");
-    else
-      result.probes.emplace_back(first, item.substr(std::min(item.size(), first.size() + 1)));
-  }
-  return result;
-}
 
 struct NamedProbe {
   std::string name;
   std::shared_ptr<ProbeSpec> spec;
 };
 
-std::vector<NamedProbe> chosen_probes(const Options& options, const Assignments& assignments) {
+std::vector<NamedProbe> chosen_probes(const Options& options, const ProbeAssignments& assignments) {
   std::vector<NamedProbe> probes;
-  for (const std::string& name : options.probes) {
-    std::vector<std::string> own;
-    for (const auto& [probe, assignment] : assignments.probes)
-      if (probe == name) own.push_back(assignment);
-    probes.push_back({name, make_probe(name, own)});
-  }
+  for (const std::string& name : options.probes)
+    probes.push_back({name, make_probe(name, assignments.of(name))});
   return probes;
 }
 
@@ -67,20 +41,17 @@ DType precision_of(const Options& options, const std::vector<NamedProbe>& probes
   return options.precision == "f64" ? DType::f64 : DType::f32;
 }
 
-void add_sentences(const TrainedModel& trained, const Options& options, ProbeSubject& subject) {
-  if (!options.text.empty()) {
-    subject.scored = text_corpus(trained, read_lines(options.text));
-    subject.examples = subject.scored.examples;
-    return;
-  }
-  Task task = trained.spec->data.load();
-  subject.examples = split_of(task, options.split, options.sentences).examples;
-  subject.metric = task.metrics.front() == "perplexity" ? "log_likelihood" : task.metrics.front();
-  subject.scored = task.tests.empty() ? std::move(task.valid) : std::move(task.tests.front().corpus);
+// Puts the sentences in, and the interventions in force that are asked for.
+std::unique_ptr<Interventions> choose(const TrainedModel& trained, const Options& options,
+                                      ProbeSubject& subject) {
+  choose_sentences(trained, {options.text, options.split, options.sentences}, subject);
+  std::vector<Intervention> rules;
+  for (const std::string& rule : options.ablate) rules.push_back(parse_intervention(rule));
+  return rules.empty() ? nullptr : std::make_unique<Interventions>(subject, rules);
 }
 
 int probe(const Options& options) {
-  const Assignments assignments = sorted(options);
+  const ProbeAssignments assignments = split_assignments(options.assignments, options.probes);
   const auto probes = chosen_probes(options, assignments);
   TrainedModel trained =
       load_for_probing(options.run, precision_of(options, probes), assignments.run, options.initial);
@@ -89,7 +60,7 @@ int probe(const Options& options) {
       throw ConfigError("error: probe '" + one.name + "': " + reason);
   log_info("weights: " + trained.weights);
   ProbeSubject subject = subject_of(trained);
-  add_sentences(trained, options, subject);
+  const std::unique_ptr<Interventions> interventions = choose(trained, options, subject);
   for (const NamedProbe& one : probes) {
     const ProbeResult result = run_probe(*one.spec, subject);
     const Record about{{"probe", one.name},
@@ -98,6 +69,7 @@ int probe(const Options& options) {
                        {"precision", to_string(trained.built->parameters.type())},
                        {"text", options.text.empty() ? options.split : options.text},
                        {"sentences", static_cast<std::int64_t>(subject.examples.size())},
+                       {"ablate", fmt::format("{}", fmt::join(options.ablate, " "))},
                        {"weights_crc32", hash_of(trained.built->parameters)}};
     if (!options.out.empty()) write_probe(options.out, one.name, result, about);
     if (options.json)
@@ -120,6 +92,11 @@ const Command command{
       app.add_option("--sentences", options->sentences, "of the split, at most")
           ->check(CLI::PositiveNumber)
           ->capture_default_str();
+      app.add_option("--ablate", options->ablate,
+                     "PATTERN=zero|mean|resample|uniform, of heads and sublayers: encoder.layers.*.mlp=mean, "
+                     "decoder.layers.0.self_attention.heads.3=zero")
+          ->allow_extra_args(false)
+          ->take_all();
       app.add_option("--out", options->out, "folder for PROBE.json and PROBE.npz");
       app.add_option("--precision", options->precision,
                      "f32 or f64; the least that the probes allow otherwise")

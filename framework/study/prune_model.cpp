@@ -1,0 +1,183 @@
+#include "study/prune_model.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "config/error.h"
+#include "config/spec.h"
+#include "train/checkpoint_store.h"
+
+namespace attnlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct LeftHeads {
+  Index all = 0;
+  std::vector<Index> left;
+};
+
+std::string name_of(const AttentionPlace& place, Index head) {
+  return join_text(place.path(), ".heads.", head);
+}
+
+LeftHeads left_of(const AttentionPlace& place) {
+  LeftHeads result{place.heads(), {}};
+  const auto gates = place.attention->gates()->value().to_doubles();
+  for (Index h = 0; h < place.heads(); ++h)
+    if (gates[static_cast<std::size_t>(h)] != 0) result.left.push_back(h);
+  return result;
+}
+
+// For every index along an axis of the small tensor, the one of the large tensor: whole heads are left out.
+std::vector<Index> source_indices(Index large, Index small, const LeftHeads& heads, const std::string& name) {
+  std::vector<Index> indices;
+  const Index width = large / heads.all;
+  const auto left = static_cast<Index>(heads.left.size());
+  if (large == small) {
+    for (Index i = 0; i < large; ++i) indices.push_back(i);
+    return indices;
+  }
+  check(large % heads.all == 0 && small == left * width, name, ": an axis of ", large, " does not become ",
+        small, " when ", left, " of ", heads.all, " heads are left");
+  for (const Index head : heads.left)
+    for (Index i = 0; i < width; ++i) indices.push_back(head * width + i);
+  return indices;
+}
+
+// The elements of `large` that belong to heads that are left.
+Tensor sliced(const Tensor& large, const Shape& shape, const LeftHeads& heads, const std::string& name) {
+  check(large.shape().rank() == shape.rank(), name, ": ", large.shape(), " does not become ", shape);
+  std::vector<double> values = large.to_doubles();
+  Shape now = large.shape();
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const auto from = source_indices(now[axis], shape[axis], heads, name);
+    Index outer = 1, inner = 1;
+    for (int i = 0; i < shape.rank(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : now[i];
+    std::vector<double> next;
+    for (Index o = 0; o < outer; ++o)
+      for (const Index index : from)
+        for (Index i = 0; i < inner; ++i)
+          next.push_back(values[static_cast<std::size_t>((o * now[axis] + index) * inner + i)]);
+    values = std::move(next);
+    Shape after;
+    for (int i = 0; i < shape.rank(); ++i) after.append(i == axis ? shape[axis] : now[i]);
+    now = after;
+  }
+  return Tensor::from(shape, large.type(), values);
+}
+
+// The assignments that say how many heads are left, and what is left at every place.
+std::vector<std::string> assignments_of(const std::vector<AttentionPlace>& places,
+                                        std::map<std::string, LeftHeads>& left) {
+  std::map<std::string, std::string> lists;
+  for (const AttentionPlace& place : places) {
+    const LeftHeads heads = left_of(place);
+    const char* key = place.type == AttentionType::encoder   ? "model.encoder.layer_heads"
+                      : place.type == AttentionType::decoder ? "model.decoder.layer_heads"
+                                                             : "model.decoder.layer_cross_heads";
+    lists[key] += (lists[key].empty() ? "" : ", ") + std::to_string(heads.left.size());
+    left[place.path()] = heads;
+  }
+  std::vector<std::string> assignments;
+  for (const auto& [key, list] : lists) assignments.push_back(key + "=[" + list + "]");
+  return assignments;
+}
+
+void copy_weights(const ParameterSet& from, ParameterSet& to, const std::map<std::string, LeftHeads>& left) {
+  for (const auto& parameter : to.all()) {
+    const Parameter* large = from.find(parameter->name());
+    check(large != nullptr, "pruning: the smaller model has '", parameter->name(), "', the larger has not");
+    if (large->shape() == parameter->shape()) {
+      parameter->value().copy_from(large->value());
+      continue;
+    }
+    const auto place = std::find_if(left.begin(), left.end(), [&parameter](const auto& entry) {
+      return parameter->name().rfind(entry.first + ".", 0) == 0;
+    });
+    check(place != left.end(), "pruning: '", parameter->name(),
+          "' has another size, but belongs to no attention");
+    parameter->value().copy_from(
+        sliced(large->value(), parameter->shape(), place->second, parameter->name()));
+  }
+  to.refresh_compute();
+}
+
+}  // namespace
+
+std::vector<std::string> names_of(const std::vector<AttentionPlace>& places,
+                                  const std::vector<HeadId>& heads) {
+  std::vector<std::string> names;
+  for (const HeadId& head : heads) names.push_back(name_of(places[head.place], head.head));
+  return names;
+}
+
+std::vector<HeadId> heads_by_name(const std::vector<AttentionPlace>& places,
+                                  const std::vector<std::string>& patterns) {
+  std::vector<HeadId> found;
+  for (const std::string& pattern : patterns) {
+    const std::size_t before = found.size();
+    for (const HeadId& head : all_heads(places))
+      if (::fnmatch(pattern.c_str(), name_of(places[head.place], head.head).c_str(), 0) == 0)
+        found.push_back(head);
+    if (found.size() == before)
+      throw ConfigError("error: '" + pattern + "' matches no head; names are such as " +
+                        (places.empty() ? "(there are none)" : name_of(places.front(), 0)));
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+void shut_gates(TrainedModel& trained, const std::vector<HeadId>& removed) {
+  const auto places = attention_places(trained.model());
+  for (const HeadId& head : removed) {
+    const Tensor& gates = places[head.place].attention->gates()->value();
+    auto values = gates.to_doubles();
+    values[static_cast<std::size_t>(head.head)] = 0;
+    gates.copy_from(Tensor::from(gates.shape(), DType::f64, values));
+  }
+  trained.built->parameters.refresh_compute();
+}
+
+TrainedModel without_shut_heads(const TrainedModel& trained) {
+  std::map<std::string, LeftHeads> left;
+  const auto assignments = assignments_of(attention_places(trained.model()), left);
+  TrainedModel small;
+  small.folder = trained.folder;
+  small.source = trained.source;
+  small.target = trained.target;
+  small.weights = trained.weights;
+  small.data = trained.data;
+  small.spec = std::make_unique<ExperimentSpec>();
+  Tree tree = Tree::parse(write_spec(*trained.spec));
+  for (const std::string& assignment : assignments) tree.set(assignment);
+  read_spec(tree, *small.spec);
+  const ParameterSet& parameters = trained.built->parameters;
+  const VocabularySizes sizes{trained.source ? trained.source->size() : 0, trained.target->size(),
+                              trained.source == trained.target};
+  small.built = build_model(*small.spec, sizes, parameters.type(), false);
+  copy_weights(parameters, small.built->parameters, left);
+  return small;
+}
+
+void write_pruned_run(const TrainedModel& trained, const std::vector<std::string>& removed,
+                      const fs::path& folder) {
+  if (fs::exists(folder) && !fs::is_empty(folder))
+    throw ConfigError("error: " + folder.string() + " holds something already; name another folder");
+  fs::create_directories(folder / "checkpoints");
+  fs::copy(trained.folder / "vocabulary", folder / "vocabulary", fs::copy_options::recursive);
+  write_durably(folder / "config.yaml", write_spec(*trained.spec));
+  const Checkpoint original(checkpoints_in(trained.folder / "checkpoints").back());
+  TrainingState state = original.state();
+  state.precision = to_string(trained.built->parameters.type());
+  CheckpointStore(folder / "checkpoints", {}).save(trained.built->parameters, nullptr, state);
+  const nlohmann::ordered_json papers{
+      {"run", trained.folder.string()}, {"weights", trained.weights}, {"heads_out", removed}};
+  write_durably(folder / "pruned.json", papers.dump(2) + "\n");
+}
+
+}  // namespace attnlab
