@@ -22,6 +22,7 @@ class PruningScore {
   PruningScore(const Transformer& model, const Tokenizer& target, const Corpus& corpus, std::string metric,
                const DecodeSpec& decode);
   const std::string& metric() const { return metric_; }
+  std::shared_ptr<const ScoreSpec> spec() const { return score_; }
   std::vector<SegmentStatistics> segments() const;  // of the model as it is now
   double of(const std::vector<SegmentStatistics>& segments) const;
   PairedBootstrap compare(const std::vector<SegmentStatistics>& baseline,
