@@ -1,0 +1,142 @@
+"""What is drawn: arms with their runs, read from what `attnlab report` gathered and from the folders of the runs."""
+
+import json
+import math
+import pathlib
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Run:
+    seed: int
+    folder: pathlib.Path
+    status: str = "done"
+    values: dict = field(default_factory=dict)  # numbers of result.json
+    metrics: list = field(default_factory=list)  # lines of metrics.jsonl
+    environment: dict = field(default_factory=dict)
+
+
+@dataclass
+class Arm:
+    """Runs that differ in their seed only."""
+
+    name: str
+    runs: list
+    note: str = ""
+    control: bool = False
+    published: float | None = None
+    point: dict = field(default_factory=dict)  # values of axes, as text
+    parameters: int = 0
+    baseline: str = ""
+    difference: dict | None = None
+
+    def values(self, metric):
+        """Of finished runs, by seed."""
+        found = [(run.seed, number(run.values.get(metric))) for run in self.runs]
+        return [value for _, value in sorted(found) if value is not None]
+
+
+@dataclass
+class Group:
+    """A study, or the runs that were named by themselves."""
+
+    title: str
+    arms: list
+    metric: str = ""
+    columns: list = field(default_factory=list)
+    question: str = ""
+    source: str = ""
+    quick: bool = False
+    seeds: list = field(default_factory=list)
+    baseline: str = ""
+    verdicts: list = field(default_factory=list)
+    expectations_hash: str = ""
+
+
+def number(value):
+    """A finite number, or None."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def read_json(path):
+    try:
+        return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def read_lines(path):
+    """Objects of a file of JSON lines; a last line that is cut off is left out."""
+    records = []
+    try:
+        lines = pathlib.Path(path).read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return records
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict) and "step" in record:
+            records.append(record)
+    return records
+
+
+def read_run(folder, seed=0, status=None, values=None):
+    folder = pathlib.Path(folder)
+    result = read_json(folder / "result.json")
+    return Run(
+        seed=seed,
+        folder=folder,
+        status=status or result.get("status", "unfinished"),
+        values=values if values is not None else result,
+        metrics=read_lines(folder / "metrics.jsonl"),
+        environment=read_json(folder / "environment.json"),
+    )
+
+
+def study_group(study):
+    results = study["results"]
+    folders = {(run["arm"], run["seed"]): run["folder"] for run in study["runs"]}
+    arms = []
+    for arm in results["arms"]:
+        runs = []
+        for run in arm["runs"]:
+            folder = folders.get((arm["name"], run["seed"]), "")
+            values = dict(run.get("values", {}))
+            runs.append(read_run(folder or "/nonexistent", run["seed"], run["status"], values))
+        arms.append(
+            Arm(arm["name"], runs, arm.get("note", ""), arm.get("control", False), number(arm.get("published")),
+                arm.get("point", {}), arm.get("parameters", 0), arm.get("baseline", ""), arm.get("difference"))
+        )
+    return Group(
+        results["study"], arms, results["metric"], results.get("columns", []), results.get("question", ""),
+        results.get("source", ""), results.get("quick", False), results.get("seeds", []), results.get("baseline", ""),
+        results.get("verdicts", []), results.get("expectations_hash", ""),
+    )
+
+
+def main_metric(runs):
+    """The first score of the first test set that a run has."""
+    for run in runs:
+        for name, value in run.values.items():
+            if name.startswith("test") and number(value) is not None:
+                return name
+    for name in ("valid_nll", "valid_loss"):
+        if any(number(run.values.get(name)) is not None for run in runs):
+            return name
+    return ""
+
+
+def runs_group(runs):
+    arms = [Arm(run["name"], [read_run(run["folder"])]) for run in runs]
+    metric = main_metric([arm.runs[0] for arm in arms])
+    columns = ["valid_nll", "training_seconds"] if metric != "valid_nll" else ["training_seconds"]
+    return Group("Runs", arms, metric, columns)
+
+
+def probes_of(run):
+    """Results of `attnlab probe … --out RUN/probes`, by name."""
+    return {path.stem: read_json(path) for path in sorted((run.folder / "probes").glob("*.json"))}

@@ -1,0 +1,167 @@
+"""Figures of studies and runs: scores of arms, training curves, cost."""
+
+import math
+import statistics
+
+import style
+from style import CONTROL, PUBLISHED, Figure, label
+
+
+def mean_sd(values):
+    return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0
+
+
+def arm_colours(arms):
+    """Controls in grey, the others in turn."""
+    colours, used = {}, 0
+    for arm in arms:
+        colours[arm.name] = CONTROL if arm.control else style.colour(used)
+        used += 0 if arm.control else 1
+    return colours
+
+
+def axis_arms(group):
+    """Arms that differ along one axis with numbers: {axis: [(value, arm)]}."""
+    axes = {}
+    for arm in group.arms:
+        if len(arm.point) != 1:
+            continue
+        (key, text), = arm.point.items()
+        try:
+            axes.setdefault(key, []).append((float(text), arm))
+        except ValueError:
+            continue
+    return {key: sorted(points, key=lambda item: item[0]) for key, points in axes.items() if len(points) > 1}
+
+
+def scores(group, name):
+    """Every arm's score: a dot a seed, mean and deviation, the published number."""
+    arms = [arm for arm in group.arms if arm.values(group.metric)]
+    if not arms:
+        return None
+    base = next((arm for arm in arms if arm.name == group.baseline), None)
+    shift = mean_sd(base.values(group.metric))[0] - base.published if base and base.published is not None else 0.0
+    published = [(row, arm.published + shift) for row, arm in enumerate(arms)
+                 if arm.published is not None and not (shift and arm is base)]
+    figure, axes = style.plot(7.2, 0.7 + 0.33 * len(arms))
+    for row, arm in enumerate(arms):
+        values, shade = arm.values(group.metric), CONTROL if arm.control else style.colour(0)
+        mean, sd = mean_sd(values)
+        if len(values) > 1:
+            axes.plot([mean - sd, mean + sd], [row, row], color=shade, linewidth=6, alpha=0.25, solid_capstyle="butt")
+        axes.plot(values, [row] * len(values), "o", color=shade, markersize=4, alpha=0.75, markeredgewidth=0)
+        axes.plot([mean], [row], "|", color=shade, markersize=14, markeredgewidth=2)
+    if published:
+        axes.plot([x for _, x in published], [row for row, _ in published], "D", color=PUBLISHED, markersize=5,
+                  markerfacecolor="none", label="published" if not shift else "published differences\nfrom the baseline")
+        style.legend_beside(axes, 1)
+    axes.set_yticks(range(len(arms)), [arm.name for arm in arms])
+    axes.set_ylim(len(arms) - 0.5, -0.5)
+    axes.set_xlabel(label(group.metric))
+    axes.grid(axis="y", visible=False)
+    if base is not None:
+        axes.axvline(mean_sd(base.values(group.metric))[0], color=style.FAINT, linewidth=0.8, alpha=0.6)
+    axes.margins(x=0.05)
+    seeds = max(len(arm.values(group.metric)) for arm in arms)
+    bars = "bar: one standard deviation over seeds" if seeds > 1 else "a single seed: no spread is known"
+    caption = f"{label(group.metric)} of every arm. Dots: seeds; tick: mean; {bars}; line: baseline; grey: controls."
+    return Figure(name, figure, caption)
+
+
+def along_axis(group, key, points, name):
+    """A score against an axis, with a band over seeds."""
+    points = [(x, arm) for x, arm in points if arm.values(group.metric)]
+    if len(points) < 2:
+        return None
+    figure, axes = style.plot(5.2, 3.0)
+    xs = [x for x, _ in points]
+    means = [mean_sd(arm.values(group.metric)) for _, arm in points]
+    axes.plot(xs, [m for m, _ in means], "o-", color=style.colour(0), markersize=4, label="ours")
+    axes.fill_between(xs, [m - s for m, s in means], [m + s for m, s in means], color=style.colour(0), alpha=0.2, linewidth=0)
+    for x, arm in points:
+        axes.plot([x] * len(arm.values(group.metric)), arm.values(group.metric), ".", color=style.colour(0), alpha=0.5, markersize=4)
+    known = [(x, arm.published) for x, arm in points if arm.published is not None]
+    if known:
+        axes.plot([x for x, _ in known], [y for _, y in known], "D--", color=PUBLISHED, markersize=4, markerfacecolor="none",
+                  label="published")
+    if min(xs) > 0 and max(xs) / min(xs) >= 8:
+        axes.set_xscale("log")
+        axes.set_xticks(xs, [f"{x:g}" for x in xs])
+        axes.minorticks_off()
+    axes.set_xlabel(key)
+    axes.set_ylabel(label(group.metric))
+    style.legend_beside(axes, 1 if known else 0)
+    return Figure(name, figure, f"{label(group.metric)} against {key}. Band: one standard deviation over seeds; dots: seeds.")
+
+
+def series(run, metric):
+    return [(line["step"], line[metric]) for line in run.metrics if isinstance(line.get(metric), (int, float))]
+
+
+def curve_metric(arms):
+    """The first of these that was logged: what training curves show."""
+    for metric in ("valid_nll", "valid_loss", "nll", "loss"):
+        if any(series(run, metric) for arm in arms for run in arm.runs):
+            return metric
+    return None
+
+
+def training_curves(group, name):
+    """One line an arm: the mean over seeds at each step, a band of one deviation."""
+    metrics = [m for m in ("loss", "valid_nll") if any(series(run, m) for arm in group.arms for run in arm.runs)]
+    if not metrics:
+        return None
+    colours = arm_colours(group.arms)
+    entries = 0
+    figure, all_axes = style.plot(4.1 * len(metrics) + 1.6, 3.3, ncols=len(metrics), squeeze=False)
+    for axes, metric in zip(all_axes[0], metrics):
+        top = []
+        for arm in group.arms:
+            by_step = {}
+            for run in arm.runs:
+                for step, value in series(run, metric):
+                    by_step.setdefault(step, []).append(value)
+            if not by_step:
+                continue
+            steps = sorted(by_step)
+            means = [mean_sd(by_step[step]) for step in steps]
+            line = "--" if arm.control else "-"
+            axes.plot(steps, [m for m, _ in means], line, color=colours[arm.name], label=arm.name,
+                      marker="o" if len(steps) < 20 else None, markersize=3)
+            if any(len(by_step[step]) > 1 for step in steps):
+                axes.fill_between(steps, [m - s for m, s in means], [m + s for m, s in means],
+                                  color=colours[arm.name], alpha=0.18, linewidth=0)
+            top.extend(m for m, _ in means)
+            entries += 1
+        axes.set_xlabel("step")
+        axes.set_ylabel(label(metric) if metric != "loss" else "training loss")
+        if top and min(top) > 0 and max(top) / min(top) > 20:
+            style.log_axis(axes.yaxis)
+    style.legend_beside(all_axes[0][-1], entries if len(group.arms) > 1 else 0)
+    return Figure(name, figure, "Training curves on shared axes: means over seeds, bands of one standard deviation.")
+
+
+def cost(group, name):
+    """Training time of every arm."""
+    arms = [arm for arm in group.arms if arm.values("training_seconds")]
+    if not arms:
+        return None
+    figure, axes = style.plot(6.2, 0.6 + 0.28 * len(arms))
+    for row, arm in enumerate(arms):
+        mean, sd = mean_sd(arm.values("training_seconds"))
+        axes.barh([row], [mean], color=CONTROL if arm.control else style.colour(0), height=0.62, alpha=0.85)
+        if sd > 0:
+            axes.plot([mean - sd, mean + sd], [row, row], color=style.INK, linewidth=1)
+    axes.set_yticks(range(len(arms)), [arm.name for arm in arms])
+    axes.set_ylim(len(arms) - 0.5, -0.5)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("training time of one run, s")
+    return Figure(name, figure, "Cost: seconds of training of one run of every arm, mean over seeds; line: one standard deviation.")
+
+
+def format_number(value, digits=4):
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return "–"
+    if isinstance(value, int) or (float(value).is_integer() and abs(value) >= 1000):
+        return f"{int(value):,}".replace(",", "\u202f")
+    return f"{value:.{digits}g}"

@@ -1,0 +1,214 @@
+"""The page: sections of HTML around the figures. Everything that comes from outside is escaped here."""
+
+import html
+import pathlib
+
+import figures
+import style
+from figures import format_number
+
+HERE = pathlib.Path(__file__).parent
+MARKS = {"reproduced": ("reproduced", "✓"), "not reproduced": ("not", "✗")}
+
+
+def text(value):
+    return html.escape(str(value), quote=True)
+
+
+def table(columns, rows, numbers=(), classes=None):
+    """Cells are escaped unless they are Raw. `numbers`: columns set to the right."""
+    side = lambda i: ' class="number"' if i in numbers else ""  # noqa: E731
+    head = "".join(f"<th{side(i)}>{text(column)}</th>" for i, column in enumerate(columns))
+    body = []
+    for at, row in enumerate(rows):
+        kind = f' class="{classes[at]}"' if classes and classes[at] else ""
+        cells = "".join(f"<td{side(i)}>{cell if isinstance(cell, Raw) else text(cell)}</td>" for i, cell in enumerate(row))
+        body.append(f"<tr{kind}>{cells}</tr>")
+    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
+
+
+class Raw(str):
+    """HTML that is safe as it is."""
+
+
+def figure(drawn):
+    return f"<figure>{drawn.svg}<figcaption>{text(drawn.caption)}</figcaption></figure>" if drawn else ""
+
+
+def more(words, content):
+    return f"<details><summary>{text(words)}</summary>{content}</details>" if content else ""
+
+
+def verdict_mark(verdict):
+    kind, sign = MARKS.get(verdict, ("open", "?"))
+    return Raw(f'<span class="verdict {kind}">{sign} {text(verdict)}</span>')
+
+
+def board(group):
+    """Verdicts, and how many there are of each."""
+    if not group.verdicts:
+        return ""
+    tally = {}
+    for verdict in group.verdicts:
+        tally[verdict["verdict"]] = tally.get(verdict["verdict"], 0) + 1
+    counts = "".join(f"<span>{verdict_mark(f'{name}')} {count}</span>" for name, count in tally.items())
+    rows = []
+    for verdict in group.verdicts:
+        claim = f"<strong>{text(verdict['claim'])}</strong>"
+        if verdict.get("note"):
+            claim += f'<br><span class="soft">{text(verdict["note"])}</span>'
+        rows.append([Raw(claim), verdict_mark(verdict["verdict"]), verdict.get("figures", ""),
+                     format_number(verdict.get("p"), 3),
+                     format_number(verdict.get("p_holm") if verdict.get("p") is not None else None, 3), verdict.get("seeds", 0),
+                     "threshold set " + verdict.get("set", "?")])
+    columns = ["claim", "verdict", "figures", "p", "p (Holm)", "seeds", ""]
+    return f'<div class="tally">{counts}</div>' + table(columns, rows, {3, 4, 5})
+
+
+def summary_cell(values):
+    if not values:
+        return "–"
+    mean, sd = figures.mean_sd(values)
+    return format_number(mean) + (f" ± {format_number(sd, 2)}" if len(values) > 1 else "")
+
+
+def score_table(group):
+    columns = ["arm", "n", style.label(group.metric)]
+    paired = any(arm.difference for arm in group.arms)
+    published = any(arm.published is not None for arm in group.arms)
+    if paired:
+        columns += ["difference", "p (paired t)"]
+    if published:
+        columns += ["published"]
+    shown = [c for c in group.columns if c != group.metric]
+    columns += [style.label(c) for c in shown] + ["what it is"]
+    rows, classes = [], []
+    for arm in group.arms:
+        row = [arm.name, len(arm.values(group.metric)), summary_cell(arm.values(group.metric))]
+        if paired:
+            difference = arm.difference or {}
+            row += [format_number(difference.get("mean"), 3), format_number(difference.get("p"), 2)]
+        if published:
+            row.append(format_number(arm.published))
+        for column in shown:
+            row.append(format_number(arm.parameters) if column == "parameters" and arm.parameters else summary_cell(arm.values(column)))
+        states = [run.status for run in arm.runs if run.status not in ("done", "early_stopped")]
+        missing = ", ".join(f"{states.count(state)} of {len(arm.runs)} {state}" for state in sorted(set(states)))
+        row.append(("control; " if arm.control else "") + arm.note + (f" [{missing}]" if states else ""))
+        rows.append(row)
+        classes.append("control" if arm.control else "")
+    return table(columns, rows, set(range(1, len(columns) - 1)), classes)
+
+
+def curve_table(group):
+    """Where every arm's curves end."""
+    rows = []
+    for arm in group.arms:
+        for run in arm.runs:
+            for metric in ("valid_nll", "loss"):
+                points = figures.series(run, metric)
+                if points:
+                    rows.append([arm.name, run.seed or "–", style.label(metric), points[-1][0], format_number(points[-1][1]),
+                                 format_number(min(value for _, value in points))])
+    return table(["arm", "seed", "metric", "last step", "last value", "least"], rows, {1, 3, 4, 5}) if rows else ""
+
+
+def cost_table(group):
+    rows = []
+    for arm in group.arms:
+        if arm.values("training_seconds"):
+            rows.append([arm.name, format_number(arm.parameters) if arm.parameters else "–", summary_cell(arm.values("training_seconds")),
+                         summary_cell(arm.values("target_tokens_per_second")),
+                         summary_cell([v / 2**20 for v in arm.values("peak_memory_bytes")])])
+    return table(["arm", "weights", "training, s", "target tokens/s", "peak memory, MiB"], rows, {1, 2, 3, 4}) if rows else ""
+
+
+def differences(entries):
+    parts = []
+    for entry in entries:
+        rows = [[Raw(f"<code>{text(path)}</code>"), Raw(f"<code>{text(a) or '–'}</code>"), Raw(f"<code>{text(b) or '–'}</code>")]
+                for path, a, b in entry["keys"]]
+        content = table(["key", entry["reference"], entry["run"]], rows) if rows else "<p>The same but for its name.</p>"
+        parts.append(more(f"{entry['run']}: {len(rows)} keys differ from {entry['reference']}", content))
+    return "".join(parts)
+
+
+def environments(groups):
+    """Each environment once, with the runs that had it."""
+    seen = {}
+    for group in groups:
+        for arm in group.arms:
+            for run in arm.runs:
+                if run.environment:
+                    facts = {k: v for k, v in run.environment.items() if k not in ("started",)}
+                    seen.setdefault(tuple((k, str(v)) for k, v in facts.items()), []).append(
+                        f"{arm.name}{f', seed {run.seed}' if run.seed else ''}")
+    parts = []
+    for facts, names in seen.items():
+        rows = [[key, value] for key, value in facts]
+        listed = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+        parts.append(more(f"{listed}", table(["", ""], rows)))
+    return "".join(parts)
+
+
+def comparison(data):
+    if not data:
+        return ""
+    rows = []
+    for one in data["scores"]:
+        rows.append([one["test"], one["metric"], f"{format_number(one['a'])} ± {format_number(one['a_interval'], 2)}",
+                     f"{format_number(one['b'])} ± {format_number(one['b_interval'], 2)}", format_number(one["b"] - one["a"], 3),
+                     format_number(one["p"], 3), Raw(f"<code>{text(one['signature'])}</code>")])
+    if not rows:
+        return ""
+    columns = ["test set", "score", data["a"], data["b"], "difference", "p", "signature"]
+    return ("<h2 id='comparison'>Scores side by side</h2><p class='soft'>Paired bootstrap over segments, 1,000 resamples; "
+            "± is half of the central 95 %. One run of each: what seeds change is not in it.</p>"
+            + table(columns, rows, {2, 3, 4, 5}))
+
+
+def head_view(views):
+    import head_view as module
+
+    if not views:
+        return ""
+    colours = text("[" + ",".join(f'"{c}"' for c in style.COLOURS) + "]")
+    return (f"<h2 id='attention'>Attention</h2><p class='soft'>Point at a token to see where it looks, or, on the right, who looks at it.</p>"
+            f"<div class='view' id='head-view' data-colours=\"{colours}\"><noscript>The head view needs JavaScript.</noscript></div>"
+            f"<script type='application/json' id='attention-data'>{module.to_script(views)}</script>")
+
+
+def problems(items):
+    if not items:
+        return ""
+    listed = "".join(f"<li>{text(item)}</li>" for item in items)
+    return f"<div class='problems'><strong>Not everything could be drawn</strong><ul>{listed}</ul></div>"
+
+
+def whole(title, lead, sections, warnings):
+    """sections: (id, title, html), empty ones are left out."""
+    sections = [section for section in sections if section[2]]
+    links = "".join(f'<a href="#{name}">{text(words)}</a>' for name, words, _ in sections)
+    body = "".join(content for _, _, content in sections)
+    css = (HERE / "page.css").read_text(encoding="utf-8")
+    script = (HERE / "page.js").read_text(encoding="utf-8")
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="attnlab report">
+<link rel="icon" href="data:,">
+<title>{text(title)}</title>
+<style>{css}</style>
+</head>
+<body>
+<main>
+<header><h1>{text(title)}</h1>{lead}<nav>{links}</nav></header>
+{warnings}
+{body}
+</main>
+<script>{script}</script>
+</body>
+</html>
+"""

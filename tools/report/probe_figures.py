@@ -1,0 +1,174 @@
+"""Figures of what `attnlab probe … --out RUN/probes` found."""
+
+import statistics
+
+import style
+from style import CONTROL, Figure
+
+
+def rows_of(probe, table):
+    """Rows of a table as dictionaries."""
+    found = probe.get("tables", {}).get(table)
+    if not found:
+        return []
+    return [dict(zip(found["columns"], row)) for row in found["rows"]]
+
+
+def groups(rows, *keys):
+    """Rows by the values of some columns, in their order."""
+    found = {}
+    for row in rows:
+        found.setdefault(tuple(row[key] for key in keys), []).append(row)
+    return found
+
+
+def residual_norm(probe, name):
+    lines = groups(rows_of(probe, "residual_norm"), "stack", "centre", "norm")
+    if not lines:
+        return None
+    figure, axes = style.plot(5.6, 3.3)
+    styles = {("mean", "composite"): "-", ("minimiser", "composite"): "--", ("mean", "frobenius"): ":"}
+    stacks = sorted({stack for stack, _, _ in lines})
+    for (stack, centre, norm), rows in lines.items():
+        xs = [row["layer"] for row in rows]
+        shade = style.colour(stacks.index(stack))
+        axes.plot(xs, [row["mean"] for row in rows], styles[centre, norm], color=shade, marker="o", markersize=3.5,
+                  label=f"{stack}: {norm} norm, {'mean' if centre == 'mean' else 'best'} centre")
+        if (centre, norm) == ("mean", "composite"):
+            axes.fill_between(xs, [max(row["mean"] - row["sd"], 1e-18) for row in rows],
+                              [row["mean"] + row["sd"] for row in rows], color=shade, alpha=0.15, linewidth=0)
+            axes.plot(xs, [row["noise"] for row in rows], color=CONTROL, linewidth=1,
+                      label="noise of rounding" if stack == stacks[0] else None)
+    axes.set_yscale("log")
+    axes.set_xlabel("layer (0: embeddings)")
+    axes.set_ylabel("residual over rows")
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    style.legend_beside(axes, 2)
+    return Figure(name, figure, "How far tokens are from being all alike, by depth: norm of the residual over that of the "
+                                "rows. Band: one standard deviation over sentences; grey: what rounding alone makes.")
+
+
+def token_cosine(probe, name):
+    lines = groups(rows_of(probe, "token_cosine"), "stack")
+    if not lines:
+        return None
+    figure, axes = style.plot(4.6, 3.0)
+    for index, ((stack,), rows) in enumerate(lines.items()):
+        xs = [row["layer"] for row in rows]
+        axes.plot(xs, [row["mean"] for row in rows], "o-", color=style.colour(index), markersize=3.5, label=stack)
+        axes.fill_between(xs, [row["mean"] - row["sd"] for row in rows], [row["mean"] + row["sd"] for row in rows],
+                          color=style.colour(index), alpha=0.15, linewidth=0)
+    axes.set_xlabel("layer (0: embeddings)")
+    axes.set_ylabel("mean cosine of token pairs")
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    style.legend_beside(axes, len(lines))
+    return Figure(name, figure, "How alike the tokens of a sentence are, by depth. Band: one standard deviation over sentences.")
+
+
+def heat_map(probe, table, value, name, title, caption, low=None, high=None):
+    """Layers by heads, one map a type of attention."""
+    rows = rows_of(probe, table)
+    types = [kind for kind in ("encoder", "decoder", "cross") if any(row["type"] == kind for row in rows)]
+    if not types:
+        return None
+    heads = max(row["head"] for row in rows) + 1
+    layers = max(row["layer"] for row in rows) + 1
+    values = [row[value] for row in rows if row[value] is not None]
+    bottom = min(values) if low is None else low
+    top = max(values) if high is None else high
+    figure, all_axes = style.plot(1.1 + (0.55 + 0.3 * heads) * len(types), 1.0 + 0.3 * layers, ncols=len(types), squeeze=False)
+    image = None
+    for axes, kind in zip(all_axes[0], types):
+        grid = [[float("nan")] * heads for _ in range(layers)]
+        for row in rows:
+            if row["type"] == kind and row[value] is not None:
+                grid[row["layer"]][row["head"]] = row[value]
+        image = axes.imshow(grid, cmap="viridis", vmin=bottom, vmax=top, aspect="equal")
+        axes.set_title({"encoder": "encoder self", "decoder": "decoder self", "cross": "cross"}[kind], fontsize=9)
+        axes.set_xticks(range(heads), [str(h) for h in range(heads)])
+        axes.set_yticks(range(layers), [str(layer + 1) for layer in range(layers)])
+        axes.set_xlabel("head")
+        axes.grid(False)
+    all_axes[0][0].set_ylabel("layer")
+    bar = figure.colorbar(image, ax=all_axes[0][-1], fraction=0.08, pad=0.04)
+    bar.set_label(title)
+    bar.outline.set_visible(False)
+    return Figure(name, figure, caption)
+
+
+def pruning(probe, name):
+    """Scores with heads out: by importance, by drop, and the band of random orders."""
+    rows = rows_of(probe, "curves")
+    types = [kind for kind in ("encoder", "decoder", "cross", "pooled") if any(row["type"] == kind for row in rows)]
+    if not types:
+        return None
+    figure, all_axes = style.plot(2.3 * len(types) + 1.7, 2.9, ncols=len(types), squeeze=False, sharey=True)
+    for axes, kind in zip(all_axes[0], types):
+        curves = groups([row for row in rows if row["type"] == kind], "order")
+        random = [curve for (order,), curve in curves.items() if order.startswith("random")]
+        if random:
+            shares = [row["share"] * 100 for row in random[0]]
+            columns = list(zip(*[[row["score"] for row in curve] for curve in random]))
+            axes.fill_between(shares, [min(c) for c in columns], [max(c) for c in columns], color=CONTROL, alpha=0.25,
+                              linewidth=0, label=f"{len(random)} random orders: range")
+            axes.plot(shares, [statistics.fmean(c) for c in columns], color=CONTROL, label="their mean")
+        orders = [order for (order,) in curves if not order.startswith("random")]
+        for order in orders:
+            curve = curves[order,]
+            mark = {"importance": "-", "drop": "--"}.get(order, ":")
+            shade = style.colour({"importance": 0, "drop": 1}.get(order, 2))
+            axes.plot([row["share"] * 100 for row in curve], [row["score"] for row in curve], mark, color=shade,
+                      label={"importance": "by importance", "drop": "by drop (oracle)"}.get(order, "one kept a layer"))
+        axes.set_title({"encoder": "encoder self", "decoder": "decoder self", "cross": "cross", "pooled": "all types"}[kind],
+                       fontsize=9)
+        axes.set_xlabel("heads out, %")
+    all_axes[0][0].set_ylabel("score")
+    style.legend_beside(all_axes[0][-1], 4)
+    notes = " ".join(probe.get("notes", [])[:1])
+    return Figure(name, figure, f"Pruning heads without retraining ({notes}).")
+
+
+def paths(probe, name):
+    rows = rows_of(probe, "path_decomposition")
+    if not rows:
+        return None
+    numbers = probe.get("numbers", {})
+    figure, axes = style.plot(4.6, 3.0)
+    for index, (column, words) in enumerate([("token_accuracy", "tokens"), ("sequence_accuracy", "sequences")]):
+        by_length = groups(rows, "length")
+        xs = sorted(length for (length,) in by_length)
+        means = [statistics.fmean(row[column] for row in by_length[x,]) for x in xs]
+        axes.plot(xs, means, "o-", color=style.colour(index), markersize=3.5, label=words)
+        for x in xs:
+            axes.plot([x] * len(by_length[x,]), [row[column] for row in by_length[x,]], ".", color=style.colour(index),
+                      alpha=0.5, markersize=4)
+        whole = numbers.get(f"whole.{column}")
+        if whole is not None:
+            axes.axhline(whole, color=style.colour(index), linewidth=1, linestyle=":", label=f"{words}, whole network")
+    axes.set_xlabel("length of paths")
+    axes.set_ylabel("accuracy")
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    style.legend_beside(axes, 4)
+    return Figure(name, figure, "What sums of paths of one length score. Dots: draws of paths; dotted: the whole network.")
+
+
+def figures(probe_name, probe, name):
+    """All figures of a probe's results."""
+    makers = {
+        "residual_norm": lambda: [residual_norm(probe, name)],
+        "token_cosine": lambda: [token_cosine(probe, name)],
+        "head_importance": lambda: [
+            heat_map(probe, "head_importance", "importance", name, "importance",
+                     "How much the loss would move with the gate of every head, over the norm of its layer.", low=0)],
+        "attention_entropy": lambda: [
+            heat_map(probe, "attention_entropy", "relative_entropy", name, "entropy / ln(keys)",
+                     "How evenly every head looks: its entropy over the largest possible.", low=0, high=1)],
+        "value_norms": lambda: [
+            heat_map(probe, "value_norms", "value", name, "norm of values", "How long the value vectors of every head are.", low=0)],
+        "head_pruning": lambda: [
+            pruning(probe, name),
+            heat_map(probe, "single", "change", name + "_single", "change of score",
+                     "What the score loses or gains when one head alone is out.")],
+        "path_decomposition": lambda: [paths(probe, name)],
+    }
+    return [figure for figure in makers.get(probe_name, lambda: [])() if figure is not None]

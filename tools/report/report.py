@@ -1,0 +1,164 @@
+"""Draws a report: report.py FOLDER --out FILE, where FOLDER holds what `attnlab report` gathered.
+
+Writes one HTML file that needs nothing else, and beside it a folder FILE_figures with every figure as SVG and PNG.
+"""
+
+import argparse
+import datetime
+import pathlib
+
+import data
+import figures
+import head_view
+import page
+import probe_figures
+from page import text
+
+
+def safe_name(words):
+    return "".join(c if c.isalnum() else "_" for c in words)[:60] or "figure"
+
+
+class Report:
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.gathered = data.read_json(self.folder / "report.json")
+        self.problems = list(self.gathered.get("problems", []))
+        self.groups = [data.study_group(study) for study in self.gathered["studies"]]
+        if self.gathered["runs"]:
+            self.groups.append(data.runs_group(self.gathered["runs"]))
+        self.drawn = []
+
+    def keep(self, drawn):
+        if drawn is not None:
+            self.drawn.append(drawn)
+        return page.figure(drawn)
+
+    def prefix(self, group):
+        return safe_name(group.title) + "_" if len(self.groups) > 1 else ""
+
+    def board_section(self):
+        parts = []
+        for group in self.groups:
+            if group.verdicts:
+                parts.append((f"<h3>{text(group.title)}</h3>" if len(self.groups) > 1 else "") + page.board(group))
+        return "<h2 id='verdicts'>Verdicts</h2>" + "".join(parts) if parts else ""
+
+    def scores_section(self, group):
+        if not group.metric:
+            return ""
+        name = self.prefix(group)
+        content = self.keep(figures.scores(group, name + "scores")) + page.more("Numbers", page.score_table(group)).replace(
+            "<details>", "<details open>")
+        for key, points in figures.axis_arms(group).items():
+            content += self.keep(figures.along_axis(group, key, points, f"{name}along_{safe_name(key)}"))
+        return f"<h2 id='{name}scores'>{text(group.title)}: scores</h2>" + content
+
+    def curves_section(self, group):
+        name = self.prefix(group)
+        drawn = figures.training_curves(group, name + "training")
+        if drawn is None:
+            return ""
+        return f"<h2 id='{name}training'>{text(group.title)}: training</h2>" + self.keep(drawn) + page.more("Numbers", page.curve_table(group))
+
+    def cost_section(self, group):
+        name = self.prefix(group)
+        drawn = figures.cost(group, name + "cost")
+        if drawn is None:
+            return ""
+        return f"<h2 id='{name}cost'>{text(group.title)}: cost</h2>" + self.keep(drawn) + page.more("Numbers", page.cost_table(group))
+
+    def probes_section(self):
+        parts = []
+        for group in self.groups:
+            for arm in group.arms:
+                for run in arm.runs:
+                    parts.append(self.probes_of_run(arm, run))
+        return "<h2 id='probes'>Probes</h2>" + "".join(parts) if any(parts) else ""
+
+    def probes_of_run(self, arm, run):
+        parts = []
+        for probe_name, probe in data.probes_of(run).items():
+            if probe_name == "attention_maps" or not probe:
+                continue
+            label = f"{arm.name}{f', seed {run.seed}' if run.seed else ''}"
+            name = safe_name(f"{probe_name}_{label}")
+            drawn = "".join(self.keep(one) for one in probe_figures.figures(probe_name, probe, name))
+            tables = "".join(
+                page.table(table["columns"], [[self.cell(v) for v in row] for row in table["rows"][:400]])
+                for table in probe.get("tables", {}).values())
+            notes = "".join(f"<p class='soft'>{text(note)}</p>" for note in probe.get("notes", []))
+            parts.append(f"<h3>{text(label)}: {text(probe_name.replace('_', ' '))}</h3>{drawn}{notes}" + page.more("Numbers", tables))
+        return "".join(parts)
+
+    @staticmethod
+    def cell(value):
+        return figures.format_number(value) if isinstance(value, float) else "–" if value is None else value
+
+    def views(self):
+        views = []
+        for view in self.gathered["views"]:
+            loaded = head_view.load_view(self.folder / view["folder"], f"{view['run']}, {view['weights']}")
+            if loaded and loaded["sentences"]:
+                views.append(loaded)
+        return views
+
+    def lead(self):
+        when = datetime.datetime.now().strftime("%Y-%m-%d %H:%M")
+        parts = []
+        for group in self.groups:
+            seeds = len(group.seeds)
+            facts = [f"{len(group.arms)} {'arm' if len(group.arms) == 1 else 'arms'}"] if group.seeds else []
+            if group.seeds:
+                facts.append("a single seed" if seeds == 1 else f"{seeds} seeds")
+            if group.quick:
+                facts.append("quick version")
+            if group.question:
+                parts.append(f"<p>{text(group.question)}</p>")
+            if group.source:
+                parts.append(f"<p>Published: {text(group.source)}</p>")
+            if facts:
+                parts.append(f"<p>{text(group.title)}: {text(', '.join(facts))}</p>")
+        return "".join(parts) + f"<p>Drawn by attnlab on {when}.</p>"
+
+    def html(self):
+        for group in self.groups:
+            for arm in group.arms:
+                for run in arm.runs:
+                    if not group.seeds and run.status not in ("done", "early_stopped"):
+                        self.problems.append(f"{arm.name}: {run.status}; drawn as far as it is")
+        sections = [("verdicts", "Verdicts", self.board_section()),
+                    ("comparison", "Scores side by side", page.comparison(self.gathered.get("comparison")))]
+        for group in self.groups:
+            words = group.title if len(self.groups) > 1 else ""
+            for kind, make in (("scores", self.scores_section), ("training", self.curves_section), ("cost", self.cost_section)):
+                sections.append((self.prefix(group) + kind, f"{words}: {kind}" if words else kind.capitalize(), make(group)))
+        sections.append(("probes", "Probes", self.probes_section()))
+        sections.append(("attention", "Attention", page.head_view(self.views())))
+        different = page.differences(self.gathered.get("differences", []))
+        sections.append(("config", "Configuration", different and f"<h2 id='config'>Differences of configuration</h2>{different}"))
+        environments = page.environments(self.groups)
+        sections.append(("environment", "Environment", environments and f"<h2 id='environment'>Environment</h2>{environments}"))
+        names = [group.title for group in self.groups if group.seeds] or [run["name"] for run in self.gathered["runs"]]
+        title = " and ".join(names[:3]) + (" …" if len(names) > 3 else "")
+        return page.whole(title, self.lead(), sections, page.problems(self.problems))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder")
+    parser.add_argument("--out", required=True, type=pathlib.Path)
+    options = parser.parse_args()
+    report = Report(options.folder)
+    written = report.html()
+    folder = options.out.with_name(options.out.stem + "_figures")
+    folder.mkdir(parents=True, exist_ok=True)
+    for drawn in report.drawn:
+        for name, content in drawn.files().items():
+            (folder / name).write_bytes(content)
+    options.out.write_text(written, encoding="utf-8")
+    print(f"{options.out}: {len(report.drawn)} figures, also in {folder}")
+
+
+if __name__ == "__main__":
+    main()
