@@ -63,8 +63,12 @@ def scores(group, name):
         axes.axvline(mean_sd(base.values(group.metric))[0], color=style.FAINT, linewidth=0.8, alpha=0.6)
     axes.margins(x=0.05)
     seeds = max(len(arm.values(group.metric)) for arm in arms)
-    bars = "bar: one standard deviation over seeds" if seeds > 1 else "a single seed: no spread is known"
-    caption = f"{label(group.metric)} of every arm. Dots: seeds; tick: mean; {bars}; line: baseline; grey: controls."
+    parts = ["dots: seeds; tick: mean; bar: one standard deviation" if seeds > 1 else "a single seed each: no spread is known"]
+    if base is not None:
+        parts.append("line: baseline")
+    if any(arm.control for arm in arms):
+        parts.append("grey: controls")
+    caption = f"{label(group.metric)} of every {'arm' if group.seeds else 'run'}; {'; '.join(parts)}."
     return Figure(name, figure, caption)
 
 
@@ -138,7 +142,8 @@ def training_curves(group, name):
         if top and min(top) > 0 and max(top) / min(top) > 20:
             style.log_axis(axes.yaxis)
     style.legend_beside(all_axes[0][-1], entries if len(group.arms) > 1 else 0)
-    return Figure(name, figure, "Training curves on shared axes: means over seeds, bands of one standard deviation.")
+    seeds = max(len(arm.runs) for arm in group.arms)
+    return Figure(name, figure, "Training curves on shared axes" + (": means over seeds, bands of one standard deviation." if seeds > 1 else "."))
 
 
 def cost(group, name):
@@ -156,7 +161,7 @@ def cost(group, name):
     axes.set_ylim(len(arms) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("training time of one run, s")
-    return Figure(name, figure, "Cost: seconds of training of one run of every arm, mean over seeds; line: one standard deviation.")
+    return Figure(name, figure, "Cost: seconds of training of one run" + (" of every arm: mean over seeds; line: one standard deviation." if group.seeds else "."))
 
 
 def format_number(value, digits=4):

@@ -87,12 +87,12 @@
     fill(viewSelect, views.map((v, i) => [i, v.name]), state.view);
     fill(sentenceSelect, view().sentences.map((s, i) => [i, `${i + 1}: ${short(s.source.length ? s.source : s.target)}`]), state.sentence);
     fill(typeSelect, types.map((type) => [type, TYPES[type]]), state.type);
-    fill(layerSelect, layers.map((layer) => [layer, layer + 1]), state.layer);
+    fill(layerSelect, layers.map((layer) => [layer, layer]), state.layer);
     draw();
   }
 
   function draw() {
-    fill(headSelect, [["all", "all"], ...range(map().heads).map((head) => [head, head + 1])],
+    fill(headSelect, [["all", "all"], ...range(map().heads).map((head) => [head, head])],
       state.heads.length === 1 ? state.heads[0] : "all");
     drawHeads();
     drawPair();
@@ -102,7 +102,7 @@
   function drawHeads() {
     headBar.replaceChildren("Heads: ", ...range(map().heads).map((head) => {
       const button = element("button", {
-        class: "head", type: "button", "aria-pressed": state.heads.includes(head), title: `head ${head + 1}: click to switch, double-click for it alone`,
+        class: "head", type: "button", "aria-pressed": state.heads.includes(head), title: `head ${head}: click to switch, double-click for it alone`,
         onclick: () => {
           const others = state.heads.filter((h) => h !== head);
           state.heads = others.length === state.heads.length ? [...state.heads, head].sort((a, b) => a - b) : others;
@@ -110,7 +110,7 @@
           draw();
         },
         ondblclick: () => { state.heads = [head]; draw(); },
-      }, String(head + 1));
+      }, String(head));
       button.style.background = colour(head);
       return button;
     }), element("button", { type: "button", onclick: () => { state.heads = range(map().heads); draw(); } }, "all"));
@@ -132,7 +132,7 @@
       element("div", { class: "side right" }, element("h4", {}, `is looked at (${keySide})`), ...rightTokens));
     matrixBox = element("div", { class: "matrix" });
     said = element("p", { class: "said", "aria-live": "polite" });
-    pair.replaceChildren(box, element("div", {}, matrixBox, said));
+    pair.replaceChildren(box, element("div", { class: "whole" }, matrixBox, said));
     drawMatrix();
     point(state.query, state.key);
   }
@@ -207,7 +207,7 @@
 
   function drawMatrix() {
     const m = map(), [queries, keys] = tokens();
-    const size = Math.max(6, Math.min(22, Math.floor(420 / Math.max(m.keys, m.queries))));
+    const size = m.keys * ROW <= 460 && m.queries * ROW <= 720 ? ROW : Math.max(5, Math.floor(460 / Math.max(m.keys, m.queries)));
     const canvas = element("canvas", {
       "aria-label": "weights of the chosen heads, mean: rows look, columns are looked at", role: "img",
       onmousemove: (event) => {
@@ -220,7 +220,8 @@
       onmouseleave: () => { said.textContent = ""; point(null, null); },
     });
     paint(canvas, m, mean, size);
-    matrixBox.replaceChildren(canvas);
+    const mean_of = state.heads.length > 1 ? `mean of ${state.heads.length} heads` : `head ${state.heads[0]}`;
+    matrixBox.replaceChildren(element("h4", {}, `${mean_of}: rows look, columns are looked at`), canvas);
   }
 
   function drawGrid() {
@@ -229,7 +230,7 @@
     grid.style.gridTemplateColumns = `auto repeat(${most}, auto)`;
     const cells = [];
     for (const m of maps) {
-      cells.push(element("span", { class: "name" }, `layer ${m.layer + 1}`));
+      cells.push(element("span", { class: "name" }, `layer ${m.layer}`));
       const weight = weightsOf(m), size = Math.max(2, Math.floor(76 / Math.max(m.keys, m.queries)));
       for (const head of range(most)) {
         if (head >= m.heads) { cells.push(element("span")); continue; }
@@ -237,7 +238,7 @@
         const canvas = element("canvas");
         paint(canvas, m, (q, k) => weight(head, q, k), size);
         cells.push(element("button", {
-          class: "small", type: "button", "aria-pressed": chosen, title: `layer ${m.layer + 1}, head ${head + 1}`,
+          class: "small", type: "button", "aria-pressed": chosen, title: `layer ${m.layer}, head ${head}`,
           "data-layer": m.layer, "data-head": head,
           onclick: () => { state.layer = m.layer; state.heads = [head]; settle(); },
         }, canvas));

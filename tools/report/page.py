@@ -73,7 +73,7 @@ def summary_cell(values):
 
 
 def score_table(group):
-    columns = ["arm", "n", style.label(group.metric)]
+    columns = ["arm", "seeds", style.label(group.metric)] if group.seeds else ["run", style.label(group.metric)]
     paired = any(arm.difference for arm in group.arms)
     published = any(arm.published is not None for arm in group.arms)
     if paired:
@@ -81,10 +81,10 @@ def score_table(group):
     if published:
         columns += ["published"]
     shown = [c for c in group.columns if c != group.metric]
-    columns += [style.label(c) for c in shown] + ["what it is"]
+    columns += [style.label(c) for c in shown] + ["what it is" if group.seeds else ""]
     rows, classes = [], []
     for arm in group.arms:
-        row = [arm.name, len(arm.values(group.metric)), summary_cell(arm.values(group.metric))]
+        row = [arm.name, *([len(arm.values(group.metric))] if group.seeds else []), summary_cell(arm.values(group.metric))]
         if paired:
             difference = arm.difference or {}
             row += [format_number(difference.get("mean"), 3), format_number(difference.get("p"), 2)]

@@ -26,6 +26,7 @@ def residual_norm(probe, name):
     lines = groups(rows_of(probe, "residual_norm"), "stack", "centre", "norm")
     if not lines:
         return None
+    deep = min(row["mean"] for rows in lines.values() for row in rows) < 1e-2
     figure, axes = style.plot(5.6, 3.3)
     styles = {("mean", "composite"): "-", ("minimiser", "composite"): "--", ("mean", "frobenius"): ":"}
     stacks = sorted({stack for stack, _, _ in lines})
@@ -37,15 +38,19 @@ def residual_norm(probe, name):
         if (centre, norm) == ("mean", "composite"):
             axes.fill_between(xs, [max(row["mean"] - row["sd"], 1e-18) for row in rows],
                               [row["mean"] + row["sd"] for row in rows], color=shade, alpha=0.15, linewidth=0)
-            axes.plot(xs, [row["noise"] for row in rows], color=CONTROL, linewidth=1,
-                      label="noise of rounding" if stack == stacks[0] else None)
-    axes.set_yscale("log")
+            if deep:
+                axes.plot(xs, [row["noise"] for row in rows], color=CONTROL, linewidth=1)
+    if deep:
+        axes.plot([], [], color=CONTROL, linewidth=1, label="noise of rounding")
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
     axes.set_xlabel("layer (0: embeddings)")
     axes.set_ylabel("residual over rows")
     axes.xaxis.get_major_locator().set_params(integer=True)
     style.legend_beside(axes, 2)
     return Figure(name, figure, "How far tokens are from being all alike, by depth: norm of the residual over that of the "
-                                "rows. Band: one standard deviation over sentences; grey: what rounding alone makes.")
+                                "rows. Band: one standard deviation over sentences" + ("; grey: what rounding alone makes." if deep else "."))
 
 
 def token_cosine(probe, name):
@@ -86,7 +91,7 @@ def heat_map(probe, table, value, name, title, caption, low=None, high=None):
         image = axes.imshow(grid, cmap="viridis", vmin=bottom, vmax=top, aspect="equal")
         axes.set_title({"encoder": "encoder self", "decoder": "decoder self", "cross": "cross"}[kind], fontsize=9)
         axes.set_xticks(range(heads), [str(h) for h in range(heads)])
-        axes.set_yticks(range(layers), [str(layer + 1) for layer in range(layers)])
+        axes.set_yticks(range(layers), [str(layer) for layer in range(layers)])
         axes.set_xlabel("head")
         axes.grid(False)
     all_axes[0][0].set_ylabel("layer")

@@ -112,7 +112,7 @@ def log_axis(axis):
 def legend_beside(axes, entries):
     """Outside the axes, so that it covers nothing."""
     if 0 < entries:
-        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0, fontsize=8.5)
+        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0, fontsize=8.5, handlelength=2.8)
 
 
 LABELS = {
