@@ -190,9 +190,13 @@ class BadCheckpoints(SystemTest):
         self.train("run", "--resume", "--set", "model.width=32", code=1)
         self.assertEqual(tree(self.folder / "run"), before)
 
-    def test_damaged_optimizer(self):
+    def test_a_damaged_optimizer_stops_only_who_needs_it(self):
         self.damage(lambda data: data[:-1], "optimizer.safetensors")
-        self.refused(r"optimizer\.safetensors")
+        for arguments in (["translate", "run"], ["eval", "run"], ["run", "tiny.yaml", "--out", "next", "--set", "model.from=run"]):
+            self.attnlab(*arguments, stdin=b"1 2\n")
+        (self.folder / "run/result.json").unlink()
+        done = self.train("run", "--resume", code=1)
+        self.assertRegex(done.err, r"optimizer\.safetensors is damaged")
 
     def test_no_run_at_all(self):
         for command in ("translate", "eval"):
