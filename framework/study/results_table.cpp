@@ -16,6 +16,7 @@ std::string short_text(double value) {
   if (value == std::round(value) && std::abs(value) < 1e12 && std::abs(value) >= 1000)
     return fmt::format("{:.0f}", value);
   const double size = std::abs(value);
+  if (size < 1e-12) return "0";  // what rounding leaves of a difference
   if (size >= 1e5 || (size > 0 && size < 1e-3)) return fmt::format("{:.3g}", value);
   return size >= 1000 ? fmt::format("{:.0f}", value)
          : size >= 1  ? fmt::format("{:.2f}", value)
