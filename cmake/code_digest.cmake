@@ -1,21 +1,28 @@
-# Writes OUTPUT, a header with the digest of the sources of the FLOORS (a list) below SOURCE_DIR and of BUILD, a text
-# that says how they are compiled. Run by cmake -P when one of them has changed.
+# Writes OUTPUT, a header with two digests: of the sources of the FLOORS (a list) below SOURCE_DIR and of BUILD, a text
+# that says how they are compiled; and of these together with the floor PROBES. Run by cmake -P when one has changed.
 set(digests "${BUILD}")
-foreach(floor IN LISTS FLOORS)
+function(add_floor floor)
   file(GLOB_RECURSE files RELATIVE "${SOURCE_DIR}" "${SOURCE_DIR}/${floor}/*.h" "${SOURCE_DIR}/${floor}/*.cpp")
   list(SORT files)
   foreach(file IN LISTS files)
     file(SHA256 "${SOURCE_DIR}/${file}" digest)
     string(APPEND digests "\n${file} ${digest}")
   endforeach()
+  set(digests "${digests}" PARENT_SCOPE)
+endfunction()
+foreach(floor IN LISTS FLOORS)
+  add_floor(${floor})
 endforeach()
-string(SHA256 digest "${digests}")
+string(SHA256 code_digest "${digests}")
+add_floor(${PROBES})
+string(SHA256 probe_digest "${digests}")
 file(CONFIGURE OUTPUT "${OUTPUT}" CONTENT "// Made by cmake/code_digest.cmake.
 #pragma once
 
 namespace attnlab {
 
-inline constexpr const char* kCodeDigest = \"${digest}\";
+inline constexpr const char* kCodeDigest = \"${code_digest}\";
+inline constexpr const char* kProbeDigest = \"${probe_digest}\";
 
 }  // namespace attnlab
 ")

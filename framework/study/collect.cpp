@@ -36,6 +36,14 @@ RunResult run_result(const Job& job) {
   return run;
 }
 
+void add_probes(const StudyState& state, std::size_t arm, RunResult& run) {
+  for (const ProbeJob& probe : state.probes) {
+    if (probe.arm() != arm || probe.seed() != run.seed) continue;
+    run.values.append(probe.numbers());
+    if (!probe.error().empty()) run.error += (run.error.empty() ? "" : "; ") + probe.error();
+  }
+}
+
 ArmResult arm_result(const StudyState& state, std::size_t index) {
   const Arm& arm = state.study.arms[index];
   ArmResult result;
@@ -47,8 +55,11 @@ ArmResult arm_result(const StudyState& state, std::size_t index) {
   result.parameters = state.planner.parameters(index);
   result.rate = state.choices[index];
   for (const AxisValue& value : arm.point) result.point.emplace_back(value.key, value.text);
-  for (const Job& job : state.jobs)
-    if (job.run().arm == index && !job.run().trial) result.runs.push_back(run_result(job));
+  for (const Job& job : state.jobs) {
+    if (job.run().arm != index || job.run().trial) continue;
+    result.runs.push_back(run_result(job));
+    add_probes(state, index, result.runs.back());
+  }
   return result;
 }
 

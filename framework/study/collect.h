@@ -4,7 +4,7 @@
 #include <list>
 
 #include "study/expectation_record.h"
-#include "study/job.h"
+#include "study/probe_job.h"
 
 namespace attnlab {
 
@@ -12,6 +12,7 @@ struct StudyState {
   const Study& study;
   const Planner& planner;
   const std::list<Job>& jobs;
+  const std::list<ProbeJob>& probes;
   const std::vector<std::optional<RateChoice>>& choices;  // by arm
   const std::vector<std::int64_t>& seeds;                 // those that run
   std::string metric;

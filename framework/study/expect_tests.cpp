@@ -100,7 +100,7 @@ struct EquivalenceExpectation final : ExpectationSpec {
     if (other != nullptr) differences = compare(one, *other, on).differences;
     Judgement judgement;
     judgement.seeds = std::ssize(differences);
-    if (differences.empty()) return judgement.figures = "no finished runs", judgement;
+    if (differences.empty()) return judgement.figures = "no values", judgement;
     judgement.figures = fmt::format("difference {:.3g} over {} seeds, margin ±{:.3g}", mean(differences),
                                     judgement.seeds, margin);
     if (std::abs(mean(differences)) > margin) {

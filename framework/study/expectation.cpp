@@ -71,7 +71,7 @@ bool BandSpec::holds(double value) const {
 Judgement judge_band(std::span<const double> values, const BandSpec& band, double alpha) {
   Judgement judgement;
   judgement.seeds = static_cast<Index>(values.size());
-  if (values.empty()) return judgement.figures = "no finished runs", judgement;
+  if (values.empty()) return judgement.figures = "no values", judgement;
   judgement.figures = figures_of(values, band);
   const bool mean_holds = band.holds(mean(values));
   if (!mean_holds) {

@@ -67,6 +67,7 @@ Precision precision_named(const std::string& name) {
 }  // namespace
 
 std::string code_digest() { return kCodeDigest; }
+std::string probe_digest() { return kProbeDigest; }
 
 RunIdentity identity_of(const ExperimentSpec& spec, const std::string& data_hash) {
   RunIdentity result =

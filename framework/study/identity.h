@@ -18,6 +18,8 @@ struct RunIdentity {
 
 // Digest of the sources that do numbers, made when this program was built.
 std::string code_digest();
+// The same with the sources of the studies, in which the probes are.
+std::string probe_digest();
 
 // `data_hash` is content_hash of the task. Throws IoError if model.from names what cannot be read.
 RunIdentity identity_of(const ExperimentSpec& spec, const std::string& data_hash);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -42,17 +43,6 @@ void wait_for_lock(const fs::path& folder) {
   }
 }
 
-// The last line that says what went wrong, else the last line.
-std::string reason_in(const fs::path& log) {
-  std::ifstream stream(log);
-  std::string line, last, error;
-  while (std::getline(stream, line)) {
-    if (!line.empty()) last = line;
-    if (line.find("error: ") != std::string::npos) error = line;
-  }
-  return error.empty() ? last : error;
-}
-
 std::string last_line(const fs::path& file) {
   std::ifstream stream(file, std::ios::ate);
   const auto size = static_cast<std::streamoff>(stream.tellg());
@@ -66,6 +56,18 @@ std::string last_line(const fs::path& file) {
 }
 
 }  // namespace
+
+std::string reason_in(const fs::path& log) {
+  std::ifstream stream(log);
+  std::string line, last, error;
+  while (std::getline(stream, line)) {
+    if (!line.empty()) last = line;
+    if (line.find("error: ") != std::string::npos) error = line;
+  }
+  return error.empty() ? last : error;
+}
+
+bool interrupted_code(int code) { return code == 128 + SIGINT || code == 128 + SIGTERM; }
 
 Job::Job(PlannedRun run, const Study& study, const JobOptions& options)
     : run_(std::move(run)), options_(options) {
@@ -125,6 +127,17 @@ bool Job::look(RunIndex& index) {
 }
 
 void Job::start(RunIndex& index) {
+  started_ = ended_ = Clock::now();
+  try {
+    launch(index);
+    state_ = JobState::running;
+  } catch (const IoError& error) {
+    state_ = JobState::failed;
+    error_ = error.what();
+  }
+}
+
+void Job::launch(RunIndex& index) {
   make_folder(log_.parent_path());
   make_folder(config_.parent_path());
   write_durably(config_, run_.config);
@@ -157,8 +170,6 @@ void Job::start(RunIndex& index) {
     command.environment.emplace_back("OMP_NUM_THREADS", std::to_string(options_.threads));
   command.log = log_;
   child_ = std::make_unique<Child>(command);
-  started_ = Clock::now();
-  state_ = JobState::running;
 }
 
 bool Job::poll(RunIndex& index) {
@@ -185,9 +196,9 @@ bool Job::poll(RunIndex& index) {
 }
 
 void Job::fail(int code) {
-  state_ = code == 128 + 2 || code == 128 + 15 ? JobState::stopped
-           : diverged_run(run_.folder)         ? JobState::diverged
-                                               : JobState::failed;
+  state_ = interrupted_code(code)      ? JobState::stopped
+           : diverged_run(run_.folder) ? JobState::diverged
+                                       : JobState::failed;
   error_ = state_ == JobState::stopped    ? "interrupted"
            : state_ == JobState::diverged ? "diverged"
                                           : reason_in(log_);

@@ -18,6 +18,10 @@ struct JobOptions {
   bool reuse_stale = false;
 };
 
+// What the log of a program that failed says of it: its last error, else its last line.
+std::string reason_in(const std::filesystem::path& log);
+bool interrupted_code(int code);  // it ended because it was asked to
+
 enum class JobState { waiting, running, done, diverged, failed, stopped };
 
 class Job {
@@ -37,7 +41,8 @@ class Job {
 
   // Looks for a result, here or by content among all runs; true if there is one.
   bool look(RunIndex& index);
-  // Starts it, from a checkpoint if there is one of the same weights. Throws IoError.
+  // Starts it, from a checkpoint if there is one of the same weights. What keeps it from starting is its
+  // failure.
   void start(RunIndex& index);
   // Whether it has ended since the last call.
   bool poll(RunIndex& index);
@@ -47,6 +52,7 @@ class Job {
 
  private:
   bool matches(const RunIdentity& identity) const;
+  void launch(RunIndex& index);
   void take_result(const RunIdentity& identity);
   void fail(int code);
 

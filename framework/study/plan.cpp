@@ -61,8 +61,14 @@ void Planner::look_at(std::size_t index, std::map<std::string, LoadedTask>& task
     facts_.push_back(tasks.at(key).facts);
     check_fit(*spec, task);
     const auto built = build_model(*spec, vocabulary_of(task), choose_precision(spec->precision).type, true);
+    for (const ProbeUse& use : study_.probes)
+      if (const std::string reason = use.covers(arm.name) ? use.probe->refusal(spec->model) : "";
+          !reason.empty())
+        throw ConfigError(fmt::format("{}: error: 'study.probes.{}' on arm '{}': {}", use.position.text(),
+                                      use.name, arm.name, reason));
     parameters_.push_back(static_cast<std::int64_t>(built->parameters.count(false)));
   } catch (const ConfigError& error) {
+    if (std::string(error.what()).find(": error: ") != std::string::npos) throw;
     throw ConfigError(fmt::format("{}: error: arm '{}': {}", arm.position.text(), arm.name, error.what()));
   }
 }

@@ -32,7 +32,7 @@ std::map<std::int64_t, double> ArmResult::values(const std::string& metric) cons
     if (run.status != "done" && run.status != "early_stopped") continue;
     if (metric == "parameters")
       result[run.seed] = static_cast<double>(parameters);
-    else if (const auto number = number_in(run.values, metric))
+    else if (const auto number = number_in(run.values, metric); number && !std::isnan(*number))
       result[run.seed] = *number;
   }
   return result;

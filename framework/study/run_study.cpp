@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <list>
@@ -103,6 +104,8 @@ class StudyRunner {
 
   bool produced(const std::string& metric) const {
     const auto& known = planner_.facts(0).metrics;
+    for (const ProbeUse& use : study_.probes)
+      if (metric.starts_with(use.name + ".")) return true;
     return metric == "parameters" || std::find(known.begin(), known.end(), metric) != known.end();
   }
 
@@ -180,7 +183,13 @@ class StudyRunner {
 
   void add(PlannedRun run) {
     jobs_.emplace_back(std::move(run), study_, job_options_);
-    jobs_.back().look(index_);
+    if (jobs_.back().look(index_)) add_probes(jobs_.back());
+  }
+
+  void add_probes(const Job& job) {
+    if (job.state() != JobState::done || job.run().trial) return;
+    for (const ProbeUse& use : study_.probes)
+      if (use.covers(study_.arms[job.run().arm].name)) probes_.emplace_back(job, use, study_, job_options_);
   }
 
   // Once all trials of an arm have ended, its reported runs are planned with the best rate.
@@ -230,12 +239,29 @@ class StudyRunner {
       ending_ = true;
       log_warning("ending: runs save their state");
       for (const Job& job : jobs_) job.ask_to_end();
+      for (const ProbeJob& probe : probes_) probe.ask_to_end();
     }
     for (Job& job : jobs_)
       if (job.poll(index_)) take_in(job);
+    for (ProbeJob& probe : probes_)
+      if (probe.poll()) take_in(probe);
     if (!ending_) start_some();
     show();
-    return count(JobState::running) > 0 || (!ending_ && count(JobState::waiting) > 0);
+    return at_work() > 0 || (!ending_ && (count(JobState::waiting) > 0 || probes_in(JobState::waiting) > 0));
+  }
+
+  Index probes_in(JobState state) const {
+    return std::count_if(probes_.begin(), probes_.end(),
+                         [state](const ProbeJob& probe) { return probe.state() == state; });
+  }
+  Index at_work() const { return count(JobState::running) + probes_in(JobState::running); }
+
+  void take_in(const ProbeJob& probe) {
+    if (probe.state() == JobState::done)
+      log_info("probe " + probe.name());
+    else
+      log_warning("probe " + probe.error());
+    write_results();
   }
 
   void take_in(const Job& job) {
@@ -253,20 +279,27 @@ class StudyRunner {
       log_warning(text + job.error());
     }
     if (job.run().trial) choose(job.run().arm);
+    add_probes(job);
     write_results();
   }
 
   void start_some() {
+    for (ProbeJob& probe : probes_)
+      if (probe.state() == JobState::waiting && at_work() < options_.jobs) probe.start();
     for (Job& job : jobs_) {
-      if (count(JobState::running) >= options_.jobs) return;
+      if (at_work() >= options_.jobs) return;
       if (job.state() != JobState::waiting) continue;
       // Weights that are being trained are not trained a second time.
       const bool in_work = std::any_of(jobs_.begin(), jobs_.end(), [&job](const Job& other) {
         return other.state() == JobState::running &&
                other.run().identity.training == job.run().identity.training;
       });
-      if (in_work || job.look(index_)) continue;
-      job.start(index_);
+      if (in_work) continue;
+      if (job.look(index_))
+        add_probes(job);
+      else
+        job.start(index_);
+      if (job.state() == JobState::failed) log_warning(job.name() + ": " + job.error());
     }
   }
 
@@ -289,6 +322,8 @@ class StudyRunner {
   }
 
   void show() {
+    if (std::chrono::steady_clock::now() < next_look_) return;
+    next_look_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
     std::string names;
     Index done = 0;
     for (const Job& job : jobs_) {
@@ -300,7 +335,7 @@ class StudyRunner {
   }
 
   StudyResults results(bool final = false) const {
-    return collect_results({study_, planner_, jobs_, choices_, seeds_, metric(), record_, final});
+    return collect_results({study_, planner_, jobs_, probes_, choices_, seeds_, metric(), record_, final});
   }
 
   void write_results() const { write_file(results()); }
@@ -316,8 +351,10 @@ class StudyRunner {
   ExpectationRecord record_;
   JobOptions job_options_;
   std::list<Job> jobs_;  // grows while references to its members live
+  std::list<ProbeJob> probes_;
   std::vector<std::optional<RateChoice>> choices_;
   ProgressBar bar_;
+  std::chrono::steady_clock::time_point next_look_;
   bool ending_ = false;
   std::vector<std::int64_t> seeds_;  // those that fit into the budget
 };

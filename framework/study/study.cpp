@@ -14,7 +14,7 @@
 namespace attnlab {
 namespace {
 
-const std::vector<std::string> kReadByHand{"arms", "axes", "expect", "quick"};
+const std::vector<std::string> kReadByHand{"arms", "axes", "expect", "probes", "quick"};
 const std::vector<std::string> kExperimentKeys{"seed",  "precision", "deterministic", "data",
                                                "model", "train",     "decode",        "axes"};
 
@@ -66,8 +66,10 @@ class Reader {
     const auto base = std::make_unique<ExperimentSpec>();
     read_spec(tree_, *base, problems_);
     read_claims();
+    read_probes();
     read_arms();
     check_claims();
+    check_probes();
     throw_problems();
     return std::move(study_);
   }
@@ -117,6 +119,43 @@ class Reader {
     }
   }
 
+  // A probe's name alone stands for {probe: NAME}.
+  void read_probes() {
+    const ConfigNode probes = taken(node_, "probes");
+    if (probes.type != ConfigNode::Type::map) {
+      if (probes.type != ConfigNode::Type::null)
+        problems_.add(probes.position,
+                      "'study.probes' must be a section of named probes, found " + probes.found());
+      return;
+    }
+    for (const ConfigNode::Entry& entry : probes.entries) {
+      const bool short_form = entry.value.type == ConfigNode::Type::scalar;
+      const ConfigNode node = short_form ? assignment("probe", entry.value) : entry.value;
+      ProbeUse use;
+      use.name = entry.key;
+      use.position = entry.position;
+      if (!is_plain_name(use.name) || use.name.find('.') != std::string::npos)
+        problems_.add(entry.position, "'" + use.name.substr(0, 60) +
+                                          "' is no name for a probe: letters, digits, '_' and '-'");
+      read_part({node, "study.probes." + use.name, entry.position}, use, problems_);
+      study_.probes.push_back(std::move(use));
+    }
+  }
+
+  void check_probes() {
+    for (const ProbeUse& use : study_.probes)
+      for (const std::string& arm : use.arms)
+        if (problems_.empty()) require_arm(arm, "study.probes." + use.name, use.position);
+  }
+
+  void require_arm(const std::string& name, const std::string& path, const SourcePosition& position) {
+    if (runs(name) || std::find(all_names_.begin(), all_names_.end(), name) != all_names_.end()) return;
+    const std::string near = closest_match(name, all_names_);
+    problems_.add(position, "'" + path + "': no arm has the name '" + name + "'" +
+                                (near.empty() ? "; there are: " + join_names(all_names_)
+                                              : ", did you mean '" + near + "'?"));
+  }
+
   static std::vector<std::string> expectation_names() {
     std::vector<std::string> names;
     for (const auto& kind : Registry<ExpectationSpec>::list()) names.push_back(kind.name);
@@ -134,14 +173,8 @@ class Reader {
   // undecidable.
   void check_claims() {
     for (std::size_t i = 0; i < study_.claims.size() && problems_.empty(); ++i) {
-      for (const std::string& name : study_.claims[i].spec->arms()) {
-        if (runs(name) || std::find(all_names_.begin(), all_names_.end(), name) != all_names_.end()) continue;
-        const std::string near = closest_match(name, all_names_);
-        problems_.add(
-            study_.claims[i].position,
-            "'study.expect." + study_.claims[i].name + "': no arm has the name '" + name + "'" +
-                (near.empty() ? "; there are: " + join_names(all_names_) : ", did you mean '" + near + "'?"));
-      }
+      for (const std::string& name : study_.claims[i].spec->arms())
+        require_arm(name, "study.expect." + study_.claims[i].name, study_.claims[i].position);
     }
     std::vector<Claim> claims;
     for (Claim& claim : study_.claims) {

@@ -9,6 +9,7 @@
 
 #include "config/document.h"
 #include "study/expectation.h"
+#include "study/probe_use.h"
 #include "study/study_spec.h"
 #include "train/experiment_spec.h"
 
@@ -38,6 +39,7 @@ struct Study {
   bool quick = false;
   std::vector<std::string> files;
   std::vector<Arm> arms;
+  std::vector<ProbeUse> probes;
   std::vector<Claim> claims;
 
   const Arm* find(std::string_view name) const;

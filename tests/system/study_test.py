@@ -3,10 +3,11 @@
 import json
 import os
 import random
+import re
 import signal
 import time
 
-from support import SystemTest, main
+from support import SOURCE, SystemTest, main
 
 STUDY = """\
 base: tiny.yaml
@@ -94,6 +95,12 @@ class Studies(SystemTest):
         self.assertIn("4 are there already", self.attnlab("run", "other.yaml").err)
         self.assertTrue((self.folder / "runs/other/full/seed-1").is_symlink())
 
+        # A plain run is found, too.
+        self.attnlab("run", "tiny.yaml", "--set", "train.validate_every=10", "--set", "seed=3")
+        found = self.attnlab("run", "parts.yaml", "--set", "study={name: third, seeds: [3], only: [full]}")
+        self.assertIn("1 are there already", found.err)
+        self.assertTrue((self.folder / "runs/third/full/seed-3").is_symlink())
+
     def test_tables_and_reproduce(self):
         self.write("configs/toy/parts.yaml", STUDY.replace("tiny.yaml", "../../tiny.yaml"))
         self.write("configs/toy/plain.yaml", "base: ../../tiny.yaml\n")
@@ -126,6 +133,9 @@ class Studies(SystemTest):
         self.assertIn("valid_nll", self.attnlab("results", "runs/parts/full/seed-1").out)
         self.assertIn("neither a run nor a study", self.attnlab("results", "nothing", code=2).err)
 
+        example = re.findall(r"```yaml\n(.*?)```", (SOURCE / "README.md").read_text(), re.S)[1]
+        self.write("example.yaml", example.replace("base: configs/", f"base: {SOURCE}/configs/"))
+        self.assertIn("a study of 5 arms", self.attnlab("config", "check", "example.yaml").out)
         self.assertIn("a study of 5 arms", self.attnlab("config", "check", "parts.yaml").out)
         self.assertIn("layers: 1", self.attnlab("config", "show", "parts.yaml", "--arm", "no_mlp").out)
         schema = self.attnlab("config", "schema", "--study").out
@@ -158,6 +168,43 @@ study:
         self.assertGreater(untrained["valid_nll"], arms["full"]["runs"][0]["values"]["valid_nll"])
         self.assertGreater(arms["unigram"]["runs"][1]["values"]["valid_nll"], 1)
         self.assertEqual(len(self.results("more")["verdicts"]), 5 - 4)
+
+    def test_probes_are_metrics(self):
+        config = """\
+base: parts.yaml
+study:
+  name: probed
+  columns: [start.encoder.mean_composite.layer_1]
+  probes:
+    start: {probe: residual_norm, initial: true, sentences: 4}
+    entropy: attention_entropy
+    narrow: {probe: {kind: residual_norm, low: 1e-6}, arms: [full], sentences: 4}
+  expect:
+    tokens differ: {kind: band, arm: full, metric: start.encoder.mean_composite.layer_1, at_least: 0.01}
+    nothing of that name: {kind: band, arm: full, metric: start.blue, at_least: 0}
+"""
+        self.write("probed.yaml", config)
+        done = self.attnlab("run", "probed.yaml", "--jobs", "2")
+        arms = {arm["name"]: arm for arm in self.results("probed")["arms"]}
+        values = arms["full"]["runs"][1]["values"]
+        self.assertGreater(values["start.encoder.mean_composite.layer_1"], 0)
+        self.assertIn("narrow.sentences", values)
+        self.assertNotIn("narrow.sentences", arms["no_mlp"]["runs"][0]["values"])
+        self.assertTrue(any(name.startswith("entropy.") for name in values))
+        verdicts = [verdict["verdict"] for verdict in self.results("probed")["verdicts"]]
+        self.assertEqual(verdicts, ["reproduced", "not decidable"])
+        files = [path for path in (self.folder / "runs/probed/study/probes").rglob("residual_norm.json")]
+        self.assertEqual(len(files), 5 * 2 + 2)
+        before = {path: path.stat().st_mtime_ns for path in files}
+        self.assertEqual(self.attnlab("run", "probed.yaml").out, done.out)
+        self.assertEqual({path: path.stat().st_mtime_ns for path in files}, before)
+        for change, wanted in (("probe: residual_nrm", "residual_norm"), ("arms: [ful], sentences", "did you mean 'full'?"),
+                               ("lo: 1e-6", "did you mean 'low'?")):
+            old = {"p": "probe: residual_norm", "a": "arms: [full], sentences", "l": "low: 1e-6"}[change[0]]
+            self.write("bad.yaml", config.replace(old, change, 1))
+            self.assertIn(wanted, self.attnlab("run", "bad.yaml", code=2).err)
+        self.write("bad.yaml", config.replace("    narrow:", "    bare:") + "  arms: {bare: {model: {layers: 0}}}\n")
+        self.assertIn("bad.yaml:6:5: error: 'study.probes.start' on arm 'bare'", self.attnlab("run", "bad.yaml", code=2).err)
 
     def test_kill_at_random(self):
         self.attnlab("run", "parts.yaml", "--set", "train.max_steps=60", "--set", "train.checkpoint_every=10")

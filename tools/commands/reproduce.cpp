@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <thread>
 
 #include "command.h"
 #include "config/closest.h"
 #include "config/error.h"
 #include "core/error.h"
 #include "modules.h"
-#include "study/child.h"
+#include "study/job.h"
 #include "study/record_results.h"
 #include "study/run_study.h"
 #include "train/interrupt.h"
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::vector<std::string> studies, assignments;
   std::string configs = "configs", experiments = "experiments", budget;
-  bool quick = false, reuse_stale = false;
+  bool quick = false, reuse_stale = false, no_report = false;
   int jobs = 1;
 };
 
@@ -71,6 +72,25 @@ std::vector<Found> chosen(const Options& options) {
   return result;
 }
 
+// One page about all of them; says where, or why there is none.
+void write_report(const StudyOptions& options, const std::vector<fs::path>& studies, const std::string& out) {
+  const fs::path log = options.root / "reproduce.txt";
+  std::error_code ignored;
+  fs::remove(log, ignored);
+  Child::Command command;
+  command.arguments = options.program;
+  command.arguments.emplace_back("report");
+  for (const fs::path& study : studies) command.arguments.push_back(study.string());
+  command.arguments.insert(command.arguments.end(), {"--out", out});
+  command.log = log;
+  Child child(command);
+  while (!child.ended()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  if (*child.ended() == 0)
+    log_info("report: " + out);
+  else
+    log_warning("no report: " + reason_in(log));
+}
+
 int reproduce(const Options& options) {
   StudyOptions study_options;
   study_options.program.push_back(own_program());
@@ -86,18 +106,24 @@ int reproduce(const Options& options) {
   for (const Found& one : files)
     studies.push_back(read_study(Tree::load({one.file}, options.assignments), options.quick));
   std::vector<StudyResults> all;
+  std::vector<fs::path> folders;
   int worst = 0;
   for (std::size_t i = 0; i < studies.size(); ++i) {
     try {
       const StudyOutcome outcome = run_study(studies[i], study_options);
       all.push_back(outcome.results);
+      folders.push_back(study_options.root / studies[i].folder_name());
       fmt::print("{}\n", results_table(outcome.results));
       std::fflush(stdout);
       if (outcome.exit_code != 0) return outcome.exit_code;
-      record_results(outcome.results, experiment_folder(options.experiments, files[i].file), files[i].file);
+      if (!options.quick)
+        record_results(outcome.results, experiment_folder(options.experiments, files[i].file), files[i].file);
     } catch (const Error& error) {
       log_warning(fmt::format("{}: {}", files[i].file, error.what()));
       worst = std::max(worst, error.exit_code());
+    } catch (const ConfigError& error) {
+      log_warning(fmt::format("{}: {}", files[i].file, error.what()));
+      worst = std::max(worst, 2);
     }
   }
   std::vector<ClaimVerdict*> verdicts;
@@ -111,6 +137,9 @@ int reproduce(const Options& options) {
       board.push_back(std::move(verdict));
     }
   fmt::print("{}", verdict_board(board));
+  std::fflush(stdout);
+  if (!options.no_report && !folders.empty())
+    write_report(study_options, folders, (study_options.root / "report.html").string());
   return worst;
 }
 
@@ -123,11 +152,14 @@ const Command command{
           ->check(CLI::PositiveNumber);
       app.add_option("--budget", options->budget, "time for each study, such as 2h; cuts seeds");
       app.add_flag("--reuse-stale", options->reuse_stale, "take results that other code made");
+      app.add_flag("--no-report", options->no_report, "leave out the page runs/report.html");
       app.add_option("--set", options->assignments, "a.b=value on top of every file")
           ->allow_extra_args(false)
           ->take_all();
       app.add_option("--configs", options->configs, "where studies are looked for")->capture_default_str();
-      app.add_option("--experiments", options->experiments, "where results are kept")->capture_default_str();
+      app.add_option("--experiments", options->experiments,
+                     "where results are kept; those of --quick are not")
+          ->capture_default_str();
       return [options] { return reproduce(*options); };
     }};
 

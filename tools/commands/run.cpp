@@ -8,7 +8,7 @@
 #include "config/spec.h"
 #include "modules.h"
 #include "study/child.h"
-#include "study/identity.h"
+#include "study/run_index.h"
 #include "study/run_study.h"
 #include "version.h"
 
@@ -91,6 +91,9 @@ int run(Options options) {
   run_options.papers.environment = {{"program", version_text()}, {"code", code_digest()}};
   const RunOutcome outcome = run_experiment(*spec, run_options);
   print_result(outcome.result);
+  if (options.out.empty() && outcome.exit_code == 0)  // so that studies find its weights
+    if (const auto identity = identity_of_folder(run_options.folder))
+      RunIndex("runs").remember(*identity, run_options.folder);
   return outcome.exit_code;
 }
 
