@@ -102,7 +102,7 @@ std::vector<ClaimVerdict> judge(const std::vector<Claim>& claims, const StudyRes
     verdict.kind = Registry<ExpectationSpec>::name_of(*claim.spec);
     verdict.metric = metric;
     verdict.decision = judgement.decision;
-    verdict.figures = judgement.figures;
+    verdict.figures = judgement.seeds > 0 ? judgement.figures : "no values of " + metric;
     verdict.p_value = judgement.p_value;
     verdict.alpha = claim.spec->alpha;
     verdict.seeds = judgement.seeds;

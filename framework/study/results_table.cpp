@@ -25,7 +25,7 @@ std::string short_text(double value) {
 
 std::string signed_text(double value) {
   const std::string text = short_text(value);
-  return text.empty() || value < 0 ? text : "+" + text;
+  return text.empty() || text == "0" || value < 0 ? text : "+" + text;
 }
 
 std::string note_of(const ArmResult& arm) {

@@ -103,10 +103,13 @@ class StudyRunner {
   }
 
   bool produced(const std::string& metric) const {
-    const auto& known = planner_.facts(0).metrics;
     for (const ProbeUse& use : study_.probes)
       if (metric.starts_with(use.name + ".")) return true;
-    return metric == "parameters" || std::find(known.begin(), known.end(), metric) != known.end();
+    for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
+      if (const auto& known = planner_.facts(arm).metrics;
+          std::find(known.begin(), known.end(), metric) != known.end())
+        return true;
+    return metric == "parameters";
   }
 
   std::string metric() const {

@@ -85,15 +85,29 @@ class Studies(SystemTest):
         self.assertEqual(self.stamps(), before)
         self.assertEqual(self.numbers(), numbers)
         self.assertEqual(again.out, done.out)
-        self.write("more.yaml", "base: parts.yaml\nstudy: {expect: {late: {kind: band, arm: full, at_least: 0}}}\n")
-        self.attnlab("run", "more.yaml")
+        # What other code made is shown as such, and kept only on request.
+        environment = self.folder / "runs/parts/no_mlp/seed-1/environment.json"
+        code = json.loads(environment.read_text())["code"]
+        environment.write_text(environment.read_text().replace(code, "0" * 64))
+        self.assertIn("1 of other code", self.attnlab("run", "parts.yaml", "--reuse-stale").out)
         self.assertEqual(self.stamps(), before)
-        self.assertEqual([v["set"] for v in self.results()["verdicts"] if v["claim"] == "late"], ["after seeing"])
+        self.assertIn("1 results are of other code", self.attnlab("run", "parts.yaml").err)
+        changed = {name for name, stamp in self.stamps().items() if stamp != before[name]}
+        self.assertEqual(changed, {"no_mlp/seed-1"})
+        self.assertEqual(json.loads(environment.read_text())["code"], code)
+        self.assertEqual(self.numbers(), numbers)
 
         # Another study finds the same weights by content.
         self.write("other.yaml", "base: parts.yaml\nname: elsewhere\nstudy: {name: other, only: [full, no_mlp]}\n")
         self.assertIn("4 are there already", self.attnlab("run", "other.yaml").err)
         self.assertTrue((self.folder / "runs/other/full/seed-1").is_symlink())
+
+        # A claim that is added later is said to be so.
+        before = self.stamps()
+        self.write("more.yaml", "base: parts.yaml\nstudy: {expect: {late: {kind: band, arm: full, at_least: 0}}}\n")
+        self.attnlab("run", "more.yaml")
+        self.assertEqual(self.stamps(), before)
+        self.assertEqual([v["set"] for v in self.results()["verdicts"] if v["claim"] == "late"], ["after seeing"])
 
         # A plain run is found, too.
         self.attnlab("run", "tiny.yaml", "--set", "train.validate_every=10", "--set", "seed=3")
@@ -174,25 +188,25 @@ study:
 base: parts.yaml
 study:
   name: probed
-  columns: [start.encoder.mean_composite.layer_1]
+  columns: [start.encoder.mean.composite.layer_1]
   probes:
     start: {probe: residual_norm, initial: true, sentences: 4}
     entropy: attention_entropy
     narrow: {probe: {kind: residual_norm, low: 1e-6}, arms: [full], sentences: 4}
   expect:
-    tokens differ: {kind: band, arm: full, metric: start.encoder.mean_composite.layer_1, at_least: 0.01}
+    tokens differ: {kind: band, arm: full, metric: start.encoder.mean.composite.layer_1, at_least: 0.01}
     nothing of that name: {kind: band, arm: full, metric: start.blue, at_least: 0}
 """
         self.write("probed.yaml", config)
         done = self.attnlab("run", "probed.yaml", "--jobs", "2")
         arms = {arm["name"]: arm for arm in self.results("probed")["arms"]}
         values = arms["full"]["runs"][1]["values"]
-        self.assertGreater(values["start.encoder.mean_composite.layer_1"], 0)
+        self.assertGreater(values["start.encoder.mean.composite.layer_1"], 0)
         self.assertIn("narrow.sentences", values)
         self.assertNotIn("narrow.sentences", arms["no_mlp"]["runs"][0]["values"])
         self.assertTrue(any(name.startswith("entropy.") for name in values))
         verdicts = [verdict["verdict"] for verdict in self.results("probed")["verdicts"]]
-        self.assertEqual(verdicts, ["reproduced", "not decidable"])
+        self.assertEqual(verdicts[-2:], ["reproduced", "not decidable"])
         files = [path for path in (self.folder / "runs/probed/study/probes").rglob("residual_norm.json")]
         self.assertEqual(len(files), 5 * 2 + 2)
         before = {path: path.stat().st_mtime_ns for path in files}
