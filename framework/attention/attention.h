@@ -88,6 +88,7 @@ class AttentionKind {
 struct AttentionSpec {
   static constexpr const char* kRegistry = "attention";
   std::optional<std::int64_t> heads, key_width, value_width;  // unset: model.heads, width / heads, key_width
+  std::optional<std::int64_t> key_value_heads;                // unset: as many as heads
 
   virtual ~AttentionSpec() = default;
   void fields(Fields& f);

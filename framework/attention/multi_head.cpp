@@ -3,6 +3,7 @@
 #include "config/error.h"
 #include "ops/elementwise.h"
 #include "ops/gate_heads.h"
+#include "ops/repeat_heads.h"
 
 namespace attnlab {
 namespace {
@@ -22,6 +23,16 @@ AttentionShape shape_of(const Scope& scope, const AttentionSpec& spec, const Mul
   return shape;
 }
 
+Index key_value_heads_of(const Scope& scope, const AttentionSpec& spec, Index H, bool removed) {
+  const Index shared = spec.key_value_heads.value_or(H);
+  if (spec.key_value_heads && removed)
+    throw ConfigError(scope.path + ": heads that share keys and values cannot be removed");
+  if (shared > 0 && H % shared != 0)
+    throw ConfigError(scope.path + ": " + std::to_string(H) + " heads cannot share " +
+                      std::to_string(shared) + " key and value heads evenly");
+  return shared;
+}
+
 bool all_ones(const Tensor& gates) {
   for (const double gate : gates.to_doubles())
     if (gate != 1) return false;
@@ -35,28 +46,40 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const AttentionSpec& 
       name_(Registry<AttentionSpec>::name_of(spec)),
       promises_(spec.promises()),
       shape_(shape_of(scope, spec, plan)),
+      key_value_heads_(key_value_heads_of(scope, spec, shape_.H, plan.heads_left.has_value())),
       width_(plan.width) {
   if (plan.causal && !promises_.causal)
     throw ConfigError(path_ + ": attention kind '" + name_ +
                       "' cannot hide the future, but this place needs it");
   if (shape_.H == 0) {
-    keep_bias_alone(scope, plan.biases);
+    keep_bias_alone(scope, plan.output_bias.value_or(plan.biases));
     return;
   }
   kind_ = spec.build(scope, shape_);
   wanted_ = kind_->projections();
   if (!wanted_.output) return;
+  if (wanted_.shared_query_key && key_value_heads_ != shape_.H)
+    throw ConfigError(path_ + ": attention kind '" + name_ + "' has one weight for queries and keys; " +
+                      "key_value_heads must be unset");
   declare_projections(scope, plan.width, plan.biases);
-  output_ = Affine(scope / "output", shape_.H * shape_.V, plan.width, plan.biases, scope.init.output_gain);
+  output_ = Affine(scope / "output", shape_.H * shape_.V, plan.width, plan.output_bias.value_or(plan.biases),
+                   scope.init.output_gain);
   gates_ = &scope.parameters.add_buffer(scope.path + ".gates", {shape_.H}, constant_fill(1));
+  if (plan.positions == nullptr || plan.positions->kind != PositionKind::rotary || !wanted_.query) return;
+  if (shape_.K % 2 != 0)
+    throw ConfigError(path_ +
+                      ": rotary positions turn pairs of columns, so the key width must be even, not " +
+                      std::to_string(shape_.K));
+  rotary_.emplace(*plan.positions);
 }
 
 void MultiHeadAttention::declare_projections(const Scope& scope, Index width, bool biases) {
-  const Index keys = shape_.H * shape_.K, values = shape_.H * shape_.V;
+  const Index queries = shape_.H * shape_.K;
+  const Index keys = key_value_heads_ * shape_.K, values = key_value_heads_ * shape_.V;
   std::vector<AffinePlan> plans;
   std::vector<Affine*> places;
   if (wanted_.query) {
-    plans.push_back({wanted_.shared_query_key ? "query_key" : "query", keys, scope.init.query_key_gain});
+    plans.push_back({wanted_.shared_query_key ? "query_key" : "query", queries, scope.init.query_key_gain});
     places.push_back(&query_);
   }
   if (wanted_.key && !wanted_.shared_query_key) {
@@ -75,8 +98,8 @@ void MultiHeadAttention::declare_projections(const Scope& scope, Index width, bo
 HeadRows MultiHeadAttention::project(const Var& queries, const Var& memory) const {
   HeadRows rows;
   if (queries.value().raw() != memory.value().raw()) {
-    rows.query = project_queries(queries);
-    const Memory projected = project_memory(memory);
+    if (query_) rows.query = query_(queries);
+    const Memory projected = keys_and_values(memory);
     rows.key = projected.key;
     rows.value = projected.value;
     return rows;
@@ -94,7 +117,7 @@ HeadRows MultiHeadAttention::project(const Var& queries, const Var& memory) cons
   const auto parts = apply_group(queries, maps);
   for (std::size_t i = 0; i < parts.size(); ++i) *places[i] = parts[i];
   if (wanted_.shared_query_key) rows.key = rows.query;
-  return observed(rows);
+  return rows;
 }
 
 HeadRows MultiHeadAttention::observed(const HeadRows& rows) const {
@@ -106,17 +129,40 @@ Var MultiHeadAttention::project_queries(const Var& queries) const {
   return query_ ? Tape::observe(path_, "query", query_(queries)) : Var();
 }
 
-MultiHeadAttention::Memory MultiHeadAttention::project_memory(const Var& memory) const {
-  HeadRows rows;
+// Key and value heads that several query heads share, written out for each of them.
+MultiHeadAttention::Memory MultiHeadAttention::shared_out(Memory memory) const {
+  const Index times = shape_.H / key_value_heads_;
+  if (memory.key && times > 1) memory.key = repeat_heads(memory.key, key_value_heads_, times);
+  if (memory.value && times > 1) memory.value = repeat_heads(memory.value, key_value_heads_, times);
+  return memory;
+}
+
+// Projected rows as the core wants them: turned by their places, one key head for each query head. Key s of a
+// sentence stands at key_past + s.
+HeadRows MultiHeadAttention::placed(HeadRows rows, const Mask& mask,
+                                    const std::vector<Index>& key_past) const {
+  if (rotary_) {
+    rows.query = (*rotary_)(rows.query, shape_.H, mask.queries, mask.past);
+    if (rows.key) rows.key = (*rotary_)(rows.key, key_value_heads_, mask.keys, key_past);
+  }
+  const Memory memory = shared_out({rows.key, rows.value});
+  return observed({rows.query, memory.key, memory.value});
+}
+
+MultiHeadAttention::Memory MultiHeadAttention::keys_and_values(const Var& memory) const {
   if (key_ && value_ && !wanted_.shared_query_key) {
     const auto parts = apply_group(memory, {&key_, &value_});
-    rows.key = parts[0];
-    rows.value = parts[1];
-  } else {
-    if (key_) rows.key = key_(memory);
-    if (value_) rows.value = value_(memory);
+    return {parts[0], parts[1]};
   }
-  rows = observed(rows);
+  Memory result;
+  if (key_) result.key = key_(memory);
+  if (value_) result.value = value_(memory);
+  return result;
+}
+
+MultiHeadAttention::Memory MultiHeadAttention::project_memory(const Var& memory) const {
+  const Memory shared = shared_out(keys_and_values(memory));
+  const HeadRows rows = observed({{}, shared.key, shared.value});
   return {rows.key, rows.value};
 }
 
@@ -155,7 +201,8 @@ Var MultiHeadAttention::operator()(const Var& queries, const Var& memory, const 
   Tape& tape = queries.tape();
   const Tape::Scope scope(tape, path_);
   if (!wanted_.output) return nothing(queries);
-  return finish(tape, kind_->forward(tape, project(queries, memory), mask), queries.shape()[0]);
+  return finish(tape, kind_->forward(tape, placed(project(queries, memory), mask, {}), mask),
+                queries.shape()[0]);
 }
 
 std::unique_ptr<AttentionState> MultiHeadAttention::start(Index count) const {
@@ -168,7 +215,8 @@ Var MultiHeadAttention::step(const Var& queries, const Mask& mask, AttentionStat
   Tape& tape = queries.tape();
   const Tape::Scope scope(tape, path_);
   if (!wanted_.output) return nothing(queries);
-  return finish(tape, kind_->step(tape, project(queries, queries), mask, state), queries.shape()[0]);
+  return finish(tape, kind_->step(tape, placed(project(queries, queries), mask, mask.past), mask, state),
+                queries.shape()[0]);
 }
 
 Var MultiHeadAttention::attend_memory(const Var& queries, const Memory& memory, const Mask& mask) const {

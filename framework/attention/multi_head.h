@@ -4,6 +4,7 @@
 
 #include "attention/attention.h"
 #include "nn/affine.h"
+#include "nn/rotary.h"
 
 namespace attnlab {
 
@@ -16,9 +17,11 @@ class MultiHeadAttention {
     double dropout = 0;
     bool causal = false;
     bool biases = true;
+    std::optional<bool> output_bias;          // unset: as the others
+    const PositionSpec* positions = nullptr;  // of self-attention: rotary ones turn queries and keys
     std::optional<Index> heads_left;  // of them, after removal; their width stays. 0: the output's bias alone
   };
-  // Throws ConfigError if the kind cannot be causal but must, or if the width is not divisible by the heads.
+  // Throws ConfigError if the kind cannot be causal but must, or if the heads do not divide what they share.
   MultiHeadAttention(const Scope& scope, const AttentionSpec& spec, const Plan& plan);
 
   // Rows of queries [N, D] and of the memory they look at [M, D] -> [N, D]. Self-attention passes the same
@@ -42,6 +45,9 @@ class MultiHeadAttention {
   Parameter* gates() const { return gates_; }  // [H]; nullptr for the control `none`
 
  private:
+  HeadRows placed(HeadRows rows, const Mask& mask, const std::vector<Index>& key_past) const;
+  Memory shared_out(Memory memory) const;
+  Memory keys_and_values(const Var& memory) const;
   HeadRows project(const Var& queries, const Var& memory) const;
   Var project_queries(const Var& queries) const;
   HeadRows observed(const HeadRows& rows) const;
@@ -54,6 +60,8 @@ class MultiHeadAttention {
   std::string path_, name_;  // of the module, of the kind
   Promises promises_;
   AttentionShape shape_;
+  Index key_value_heads_ = 1;
+  std::optional<Rotary> rotary_;
   std::unique_ptr<AttentionKind> kind_;
   Projections wanted_;
   Affine query_, key_, value_, output_;

@@ -1,5 +1,7 @@
 #include "models/spec.h"
 
+#include <algorithm>
+
 #include "config/error.h"
 
 namespace attnlab {
@@ -26,6 +28,40 @@ void DropoutSpec::fields(Fields& f) {
   f("embedding", embedding, rate, "on the sum of embedding and position");
 }
 
+void BiasSpec::fields(Fields& f) {
+  f("attention", attention, "in the maps to queries, keys and values");
+  f("attention_output", attention_output, "in the map out of attention");
+  f("mlp", mlp, "in the maps of the MLP");
+}
+
+void InputSpec::fields(Fields& f) {
+  f.choice("rule", rule, {{"orthogonal", InputRule::orthogonal}, {"init", InputRule::init}},
+           "initial weights: an orthogonal matrix, or the rule under init");
+  f("gain", gain, above(0), "factor on the initial weights");
+  f("bias", bias, "have a bias");
+}
+
+namespace {
+constexpr std::initializer_list<std::pair<const char*, Pooling>> kPools{
+    {"none", Pooling::none}, {"last", Pooling::last}, {"cls", Pooling::cls}, {"mean", Pooling::mean}};
+}  // namespace
+
+void HeadSpec::set_all(const std::string& pool_name) {
+  const auto* const found = std::find_if(
+      kPools.begin(), kPools.end(), [&pool_name](const auto& entry) { return pool_name == entry.first; });
+  if (found == kPools.end()) throw ConfigError("'" + pool_name + "' is no pool: none, last, cls, mean");
+  pool = found->second;
+}
+
+void HeadSpec::fields(Fields& f) {
+  f.choice("pool", pool, kPools,
+           "rows that the output maps: none takes every row; last, cls (the first) and mean stand for the "
+           "example");
+  f("rows", rows, at_least(1), "of last: how many; unset: as the task wants", "rows");
+  f("gain", gain, at_least(0), "factor on the initial weights of a pooled head");
+  f("bias", bias, "of a pooled head");
+}
+
 void StackSpec::fields(Fields& f) {
   f("layers", layers, at_least(0), "layers of the stack");
   f("heads", heads, at_least(1), "attention heads; a kind of attention may set its own");
@@ -42,7 +78,7 @@ void StackSpec::fields(Fields& f) {
   f.scalar_or_section("mlp", mlp, "MLP sublayers; true or false switches them");
   f.scalar_or_section("norm", norm, "layer normalisation; pre, post or none sets the position");
   f.scalar_or_section("dropout", dropout, "dropout rates; a number sets all");
-  f("biases", biases, "biases in all linear maps");
+  f.scalar_or_section("biases", biases, "biases of linear maps; true or false sets all");
   f.section("init", init, "initial weights");
 }
 
@@ -57,11 +93,19 @@ void ModelSpec::fields(Fields& f) {
   f.kind("cross_attention", cross_attention, "attention of the decoder to the encoder");
   f.scalar_or_section("positions", positions, "positions; sinusoidal, learned or none sets the kind");
   f.choice("tie", tie, {{"none", Tie::none}, {"output", Tie::output}, {"all", Tie::all}},
-           "one matrix for target embedding and output, or for the source embedding too");
+           "one matrix for target embedding and output, or for the source embedding too; a pooled head has "
+           "its own");
   f.choice("embedding_scale", embedding_scale,
            {{"sqrt_width", EmbeddingScale::sqrt_width}, {"one", EmbeddingScale::one}},
            "factor on embeddings");
   f("output_bias", output_bias, "bias of the output projection");
+  f("output_transform", output_transform,
+    "a map with the MLP's activation and a norm before the output projection, as BERT has");
+  f("token_types", token_types, at_least(0), "learned vectors for types of tokens; 0: none", "types");
+  f("embedding_norm", embedding_norm, "norm of the sum of embedding, type and position");
+  f("vocabulary", vocabulary, at_least(1), "rows of the token tables; unset: as many as the tokenizer has");
+  f.section("input", input, "the linear map, where the task gives vectors");
+  f.scalar_or_section("head", head, "output for whole examples; none, last, cls or mean sets the pool");
   f("checkpoint_activations", checkpoint_activations,
     "keep only the input of each layer and compute the rest again in backward: less memory, more time");
   f("from", from, "a run folder or checkpoint to take starting weights from; empty: none");
@@ -70,6 +114,8 @@ void ModelSpec::fields(Fields& f) {
   f.check(
       !has_decoder() || !decoder.attention || decoder.attention->promises().causal, "attention",
       "this kind of attention cannot hide the future, which a decoder needs (decoder.attention may differ)");
+  f.check(!pooled() || kind != ModelKind::encoder_decoder, "head",
+          "needs kind: encoder or decoder, which read the example alone");
 }
 
 }  // namespace attnlab

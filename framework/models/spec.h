@@ -12,6 +12,8 @@ namespace attnlab {
 enum class ModelKind { encoder_decoder, decoder, encoder };
 enum class Tie { none, output, all };
 enum class EmbeddingScale { sqrt_width, one };
+enum class Pooling { none, last, cls, mean };
+enum class InputRule { orthogonal, init };
 
 struct SkipSpec {
   using Scalar = bool;
@@ -28,6 +30,32 @@ struct DropoutSpec {
   void fields(Fields& f);
 };
 
+struct BiasSpec {
+  using Scalar = bool;
+  bool attention = true, attention_output = true, mlp = true;
+  void set_all(bool on) { attention = attention_output = mlp = on; }
+  void fields(Fields& f);
+};
+
+// The linear map of a model that reads vectors.
+struct InputSpec {
+  InputRule rule = InputRule::orthogonal;
+  double gain = 1;
+  bool bias = true;
+  void fields(Fields& f);
+};
+
+// Where the output looks: at every row, or at rows of each example that stand for the whole.
+struct HeadSpec {
+  using Scalar = std::string;
+  Pooling pool = Pooling::none;
+  std::optional<std::int64_t> rows;
+  double gain = 1;
+  bool bias = true;
+  void set_all(const std::string& pool_name);  // ConfigError for an unknown one
+  void fields(Fields& f);
+};
+
 // A stack of layers: what encoder and decoder have in common.
 struct StackSpec {
   std::int64_t layers = 3, heads = 4, feed_forward = 512;
@@ -37,7 +65,7 @@ struct StackSpec {
   MlpSpec mlp;
   NormSpec norm;
   DropoutSpec dropout;
-  bool biases = true;
+  BiasSpec biases;
   InitSpec init;
   void fields(Fields& f);
 };
@@ -50,7 +78,12 @@ struct ModelSpec {
   PositionSpec positions;
   Tie tie = Tie::output;
   EmbeddingScale embedding_scale = EmbeddingScale::sqrt_width;
-  bool output_bias = false;
+  bool output_bias = false, output_transform = false;
+  std::int64_t token_types = 0;
+  bool embedding_norm = false;
+  std::optional<std::int64_t> vocabulary;
+  InputSpec input;
+  HeadSpec head;
   bool checkpoint_activations = false;
   std::string from;
   StackSpec encoder, decoder;
@@ -58,6 +91,9 @@ struct ModelSpec {
 
   bool has_encoder() const { return kind != ModelKind::decoder; }
   bool has_decoder() const { return kind != ModelKind::encoder; }
+  bool pooled() const {
+    return head.pool != Pooling::none;
+  }  // labels of examples, which are read as the source
 };
 
 }  // namespace attnlab

@@ -11,10 +11,18 @@ SublayerPlan plan_of(const StackSpec& spec, bool skip, double scale) {
 
 MultiHeadAttention::Plan attention_plan(const Layer::Plan& plan, const std::vector<std::int64_t>& heads_left,
                                         bool causal) {
-  MultiHeadAttention::Plan attention{plan.width, plan.spec.heads, plan.longest, plan.spec.dropout.attention,
-                                     causal,     plan.spec.biases};
+  const BiasSpec& biases = plan.spec.biases;
+  MultiHeadAttention::Plan attention{
+      plan.width, plan.spec.heads, plan.longest, plan.spec.dropout.attention, causal, biases.attention, {}};
+  attention.output_bias = biases.attention_output;
   if (!heads_left.empty()) attention.heads_left = heads_left.at(static_cast<std::size_t>(plan.layer));
   return attention;
+}
+
+MultiHeadAttention::Plan self_attention_plan(const Layer::Plan& plan) {
+  MultiHeadAttention::Plan self = attention_plan(plan, plan.spec.layer_heads, plan.causal);
+  self.positions = plan.positions;
+  return self;
 }
 
 }  // namespace
@@ -24,8 +32,7 @@ Layer::Layer(const Scope& scope, const Plan& plan)
       self_sublayer_(scope / "self_attention",
                      plan_of(plan.spec, plan.spec.skip.attention, plan.spec.skip.attention_scale),
                      plan.width),
-      self_(scope / "self_attention", *plan.spec.attention,
-            attention_plan(plan, plan.spec.layer_heads, plan.causal)) {
+      self_(scope / "self_attention", *plan.spec.attention, self_attention_plan(plan)) {
   const StackSpec& spec = plan.spec;
   if (plan.cross != nullptr) {
     cross_sublayer_.emplace(scope / "cross_attention",
@@ -37,7 +44,7 @@ Layer::Layer(const Scope& scope, const Plan& plan)
   if (spec.mlp.on) {
     mlp_sublayer_.emplace(scope / "mlp", plan_of(spec, spec.skip.mlp, spec.skip.mlp_scale), plan.width);
     mlp_.emplace(scope / "mlp", Mlp::Plan{plan.width, spec.feed_forward, spec.mlp.activation,
-                                          spec.dropout.mlp, spec.biases});
+                                          spec.dropout.mlp, spec.biases.mlp, spec.mlp.gated});
   }
 }
 

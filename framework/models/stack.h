@@ -25,7 +25,8 @@ class Layer {
     const AttentionSpec* cross;  // nullptr: no cross-attention
     Index width, longest;
     bool causal;
-    Index layer = 0;  // which of the stack
+    const PositionSpec* positions = nullptr;  // for kinds of positions that live in self-attention
+    Index layer = 0;                          // which of the stack
   };
   Layer(const Scope& scope, const Plan& plan);
 

@@ -9,7 +9,7 @@ namespace attnlab {
 namespace {
 
 // Modules in messages and profiles.
-const std::string kEmbedding = "embedding", kEncoder = "encoder", kDecoder = "decoder", kOutput = "output";
+const std::string kEncoder = "encoder", kDecoder = "decoder", kOutput = "output";
 
 Mask mask_of(const Sequences& queries, const Sequences& keys, bool causal) {
   Mask mask;
@@ -31,91 +31,107 @@ Sequences keys_of(const DecoderState& state) {
   return keys;
 }
 
+// Rows of a token table: the tokenizer's entries, or more where published weights have more.
+Index table_rows(const ModelSpec& spec, Index entries) {
+  const Index rows = spec.vocabulary.value_or(entries);
+  if (rows < entries)
+    throw ConfigError(join_text("model.vocabulary: ", rows, " rows are too few for a tokenizer with ",
+                                entries, " entries"));
+  return rows;
+}
+
 }  // namespace
 
 Transformer::Transformer(ParameterSet& parameters, const ModelSpec& spec, const VocabularySizes& vocabulary)
     : spec_(spec) {
   const Index D = spec.width;
   const Scope root{parameters, spec_.stack.init, ""};
-  const Fill fill = normal_fill(spec.stack.init.embedding_gain / std::sqrt(static_cast<double>(D)));
-  const auto table = [&](const std::string& name, Index V) {
-    return &parameters.add(name + ".weight", {V, D}, fill);
-  };
-  const bool one_table = spec.tie == Tie::all && spec.has_encoder() && spec.has_decoder();
-  if (one_table && !vocabulary.joint)
-    throw ConfigError("model.tie: 'all' needs one vocabulary for source and target; this task has two");
-  const bool encoder_only = !spec.has_decoder();
-  if (encoder_only && spec.tie != Tie::none && !vocabulary.joint)
-    throw ConfigError(
-        "model.tie: an encoder's embedding and output share weights only with one vocabulary; say tie: none");
-  if (one_table) {
-    source_table_ = target_table_ = table("embedding", vocabulary.target);
-  } else {
-    if (spec.has_encoder()) source_table_ = table("source_embedding", vocabulary.source);
-    if (spec.has_decoder()) target_table_ = table("target_embedding", vocabulary.target);
-  }
-  const auto place = [&](const char* name, Parameter* tokens, std::optional<Positions>& positions,
-                         Dropout& dropout, double rate) {
-    if (tokens == nullptr) return;
-    positions.emplace(root / name, spec.positions, D);
-    dropout = {rate, stream_name(std::string(name) + ".dropout")};
-  };
-  place("source_positions", spec.has_encoder() ? source_table_ : nullptr, source_positions_, source_dropout_,
-        spec.encoder.dropout.embedding);
-  place("target_positions", spec.has_decoder() ? target_table_ : nullptr, target_positions_, target_dropout_,
-        spec.decoder.dropout.embedding);
+  declare_tables(root, vocabulary);
+  if (spec.has_encoder())
+    source_input_ =
+        StackInput(root, {spec, "source", source_table_, vocabulary.vectors, spec.encoder.dropout.embedding});
+  if (spec.has_decoder())
+    target_input_ =
+        StackInput(root, {spec, "target", target_table_, vocabulary.vectors, spec.decoder.dropout.embedding});
   if (spec.has_encoder()) {
     const Scope scope{parameters, spec_.encoder.init, "encoder"};
-    encoder_.emplace(scope, Layer::Plan{spec_.encoder, nullptr, D, spec.positions.max_length, false},
-                     spec.checkpoint_activations);
+    encoder_.emplace(
+        scope, Layer::Plan{spec_.encoder, nullptr, D, spec.positions.max_length, false, &spec_.positions},
+        spec.checkpoint_activations);
   }
   if (spec.has_decoder()) {
     const Scope scope{parameters, spec_.decoder.init, "decoder"};
     const AttentionSpec* cross = spec.has_encoder() ? spec_.cross_attention.get() : nullptr;
-    decoder_.emplace(scope, Layer::Plan{spec_.decoder, cross, D, spec.positions.max_length, true},
+    decoder_.emplace(scope,
+                     Layer::Plan{spec_.decoder, cross, D, spec.positions.max_length, true, &spec_.positions},
                      spec.checkpoint_activations);
   }
-  output_ = spec.tie == Tie::none ? table("output", vocabulary.target)
-            : encoder_only        ? source_table_
-                                  : target_table_;
-  if (spec.output_bias)
-    output_bias_ = &parameters.add("output.bias", {output_->shape()[0]}, constant_fill(0), false);
+  if (spec.pooled()) {
+    head_ = OutputHead(root, spec, vocabulary.answers, vocabulary.target);
+    return;
+  }
+  Parameter* tied = spec.has_decoder() ? target_table_ : source_table_;
+  head_ = OutputHead(
+      root, spec, spec.tie != Tie::none ? *tied : table(root, "output", table_rows(spec, vocabulary.target)));
 }
 
-Var Transformer::embed(Tape& tape, Parameter& table, const TokenRows& tokens, const Positions& positions,
-                       const Dropout& dropout, const std::vector<Index>& past) const {
-  const Tape::Scope scope(tape, kEmbedding);
+void Transformer::watch(Tape& tape) const {
   if (observer_ != nullptr) tape.set_observer(observer_);
-  const double scale =
-      spec_.embedding_scale == EmbeddingScale::sqrt_width ? std::sqrt(static_cast<double>(spec_.width)) : 1;
-  const Var x = positions(embedding(tape.leaf(table), tokens.ids, scale), tokens.rows, past);
-  return attnlab::dropout(x, dropout, tokens.rows.first_row);
 }
 
-Var Transformer::project(const Var& rows) const {
-  Tape& tape = rows.tape();
-  const Tape::Scope scope(tape, kOutput);
-  return linear(rows, tape.leaf(*output_), output_bias_ ? tape.leaf(*output_bias_) : Var());
+Parameter& Transformer::table(const Scope& root, const std::string& name, Index rows) const {
+  const double deviation = root.init.embedding_gain / std::sqrt(static_cast<double>(spec_.width));
+  return root.parameters.add(name + ".weight", {rows, spec_.width}, normal_fill(deviation));
+}
+
+void Transformer::declare_tables(const Scope& root, const VocabularySizes& vocabulary) {
+  const ModelSpec& spec = spec_;
+  const bool both = spec.has_encoder() && spec.has_decoder();
+  if (vocabulary.vectors > 0) {
+    if (!spec.pooled()) throw ConfigError("model.head: a model that reads vectors needs a pool");
+    return;
+  }
+  if (both && spec.tie == Tie::all) {
+    if (!vocabulary.joint)
+      throw ConfigError("model.tie: 'all' needs one vocabulary for source and target; this task has two");
+    source_table_ = target_table_ = &table(root, "embedding", table_rows(spec, vocabulary.target));
+    return;
+  }
+  if (!spec.has_decoder() && !spec.pooled() && spec.tie != Tie::none && !vocabulary.joint)
+    throw ConfigError(
+        "model.tie: an encoder's embedding and output share weights only with one vocabulary; say tie: none");
+  if (spec.has_encoder())
+    source_table_ = &table(root, "source_embedding", table_rows(spec, vocabulary.source));
+  if (spec.has_decoder())
+    target_table_ = &table(root, "target_embedding",
+                           table_rows(spec, spec.pooled() ? vocabulary.source : vocabulary.target));
 }
 
 Var Transformer::encode(Tape& tape, const TokenRows& source) const {
   check(encoder_.has_value(), "this model has no encoder");
-  const Var x = embed(tape, *source_table_, source, *source_positions_, source_dropout_, {});
+  watch(tape);
+  const Var x = source_input_(tape, source, {});
   const Tape::Scope scope(tape, kEncoder);
   return encoder_->forward(x, mask_of(source.rows, source.rows, false), {}, nullptr);
 }
 
 Var Transformer::hidden(Tape& tape, const ModelInput& input) const {
-  if (!decoder_) return encode(tape, input.source);
+  watch(tape);
+  if (!decoder_) return head_.pool(encode(tape, input.source), input.source.rows);
+  if (spec_.pooled()) {
+    const Sequences& rows = input.source.rows;
+    const Var x = target_input_(tape, input.source, {});
+    return head_.pool(decoder_->forward(x, mask_of(rows, rows, true), {}, nullptr), rows);
+  }
   const Var memory = encoder_ ? encode(tape, input.source) : Var();
-  const Var x = embed(tape, *target_table_, input.target, *target_positions_, target_dropout_, {});
+  const Var x = target_input_(tape, input.target, {});
   const Mask self = mask_of(input.target.rows, input.target.rows, true);
   const Mask cross = mask_of(input.target.rows, input.source.rows, false);
   const Tape::Scope scope(tape, kDecoder);
   return decoder_->forward(x, self, memory, encoder_ ? &cross : nullptr);
 }
 
-Var Transformer::logits(Tape& tape, const ModelInput& input) const { return project(hidden(tape, input)); }
+Var Transformer::logits(Tape& tape, const ModelInput& input) const { return head_(hidden(tape, input)); }
 
 CrossEntropy Transformer::loss(Tape& tape, const ModelInput& input,
                                const CrossEntropyOptions& options) const {
@@ -151,15 +167,16 @@ Var Transformer::step(Tape& tape, DecoderState& state, const TokenRows& tokens) 
   Mask self = mask_of(tokens.rows, tokens.rows, true);
   self.past = state.lengths;
   const Mask cross = mask_of(tokens.rows, encoder_ ? keys_of(state) : Sequences{}, false);
-  const Var x = embed(tape, *target_table_, tokens, *target_positions_, target_dropout_, state.lengths);
+  watch(tape);
+  const Var x = target_input_(tape, tokens, state.lengths);
   const Var rows = decoder_->step(x, self, encoder_ ? &cross : nullptr, state.layers);
   for (Index b = 0; b < count; ++b) state.lengths[static_cast<std::size_t>(b)] += tokens.rows.length(b);
-  if (tokens.rows.rows() == count) return project(rows);
+  if (tokens.rows.rows() == count) return head_(rows);
   // Several tokens at once (a prompt): only each hypothesis' last row is wanted.
   std::vector<std::int32_t> last;
   for (Index b = 0; b < count; ++b)
     last.push_back(static_cast<std::int32_t>(tokens.rows.offset(b) + tokens.rows.length(b) - 1));
-  return project(embedding(rows, last, 1));
+  return head_(embedding(rows, last, 1));
 }
 
 void Transformer::reorder(DecoderState& state, const std::vector<Index>& parents) const {

@@ -7,6 +7,11 @@ Affine::Affine(const Scope& scope, Index in, Index out, bool bias, double gain) 
   if (bias) add_bias(scope, out);
 }
 
+Affine::Affine(const Scope& scope, Index in, Index out, bool bias, const Fill& fill) {
+  weight_ = &scope.parameters.add(scope.path + ".weight", {out, in}, fill);
+  if (bias) add_bias(scope, out);
+}
+
 void Affine::add_weight(const Scope& scope, Index in, Index out, double gain) {
   weight_ = &scope.parameters.add(scope.path + ".weight", {out, in}, weight_fill(scope.init, in, out, gain));
 }

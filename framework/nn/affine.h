@@ -18,6 +18,7 @@ class Affine {
  public:
   Affine() = default;
   Affine(const Scope& scope, Index in, Index out, bool bias, double gain);
+  Affine(const Scope& scope, Index in, Index out, bool bias, const Fill& fill);  // of the weight
   explicit operator bool() const { return weight_ != nullptr; }
   Index out() const { return weight_->shape()[0]; }
 

@@ -1,5 +1,6 @@
 #include "nn/init.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace attnlab {
@@ -29,6 +30,47 @@ Fill normal_fill(double standard_deviation) {
 Fill constant_fill(double value) {
   return [value](std::span<double> values, Index, const Random&) {
     std::fill(values.begin(), values.end(), value);
+  };
+}
+
+namespace {
+
+// Makes the vectors, each `length` long, orthonormal in their order.
+void orthonormalise(std::vector<double>& vectors, Index count, Index length) {
+  const auto dot = [&vectors, length](Index a, Index b) {
+    double sum = 0;
+    for (Index k = 0; k < length; ++k)
+      sum += vectors[static_cast<std::size_t>(a * length + k)] *
+             vectors[static_cast<std::size_t>(b * length + k)];
+    return sum;
+  };
+  for (Index i = 0; i < count; ++i) {
+    for (int pass = 0; pass < 2; ++pass)  // the second removes the rounding of the first
+      for (Index j = 0; j < i; ++j) {
+        const double share = dot(i, j);
+        for (Index k = 0; k < length; ++k)
+          vectors[static_cast<std::size_t>(i * length + k)] -=
+              share * vectors[static_cast<std::size_t>(j * length + k)];
+      }
+    const double norm = std::sqrt(dot(i, i));
+    for (Index k = 0; k < length; ++k) vectors[static_cast<std::size_t>(i * length + k)] /= norm;
+  }
+}
+
+}  // namespace
+
+Fill orthogonal_fill(Index rows, Index columns, double gain) {
+  return [rows, columns, gain](std::span<double> values, Index first, const Random& random) {
+    const Index count = std::min(rows, columns), length = std::max(rows, columns);
+    std::vector<double> vectors(static_cast<std::size_t>(rows * columns));
+    for (std::size_t i = 0; i < vectors.size(); ++i) vectors[i] = random.normal(i);
+    orthonormalise(vectors, count, length);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const Index at = first + static_cast<Index>(i), row = at / columns, column = at % columns;
+      values[i] =
+          gain *
+          vectors[static_cast<std::size_t>(rows <= columns ? row * length + column : column * length + row)];
+    }
   };
 }
 

@@ -25,5 +25,8 @@ struct InitSpec {
 Fill weight_fill(const InitSpec& init, Index fan_in, Index fan_out, double gain);
 Fill normal_fill(double standard_deviation);
 Fill constant_fill(double value);
+// gain times a matrix with orthonormal rows or columns, whichever are fewer (Saxe et al. 2014): the
+// Gram-Schmidt of normal numbers.
+Fill orthogonal_fill(Index rows, Index columns, double gain);
 
 }  // namespace attnlab

@@ -1,5 +1,7 @@
 #include "nn/mlp.h"
 
+#include "ops/elementwise.h"
+
 namespace attnlab {
 
 void MlpSpec::fields(Fields& f) {
@@ -10,18 +12,31 @@ void MlpSpec::fields(Fields& f) {
             {"gelu_tanh", Activation::gelu_tanh},
             {"silu", Activation::silu}},
            "function between the two maps");
+  f("gated", gated,
+    "a third map: the activation of one product multiplies the other; with silu this is SwiGLU");
 }
 
 Mlp::Mlp(const Scope& scope, const Plan& plan)
     : path_(scope.path),
-      up_(scope / "up", plan.width, plan.feed_forward, plan.biases, scope.init.mlp_gain),
       down_(scope / "down", plan.feed_forward, plan.width, plan.biases, scope.init.mlp_gain),
       activation_(plan.activation),
-      dropout_{plan.dropout, stream_name(scope.path + ".dropout")} {}
+      dropout_{plan.dropout, stream_name(scope.path + ".dropout")} {
+  if (!plan.gated) {
+    up_ = Affine(scope / "up", plan.width, plan.feed_forward, plan.biases, scope.init.mlp_gain);
+    return;
+  }
+  const auto maps = affine_group(
+      scope, plan.width, plan.biases,
+      {{"gate", plan.feed_forward, scope.init.mlp_gain}, {"up", plan.feed_forward, scope.init.mlp_gain}});
+  gate_ = maps[0];
+  up_ = maps[1];
+}
 
 Var Mlp::operator()(const Var& x, Index first_row) const {
   const Tape::Scope scope(x.tape(), path_);
-  return down_(dropout(activate(up_(x), activation_), dropout_, first_row));
+  if (!gate_) return down_(dropout(activate(up_(x), activation_), dropout_, first_row));
+  const auto parts = apply_group(x, {&gate_, &up_});
+  return down_(dropout(multiply(activate(parts[0], activation_), parts[1]), dropout_, first_row));
 }
 
 }  // namespace attnlab

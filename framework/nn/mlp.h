@@ -1,4 +1,4 @@
-// The position-wise feed-forward block (Vaswani et al. 2017, eq. 2).
+// The position-wise feed-forward block (Vaswani et al. 2017, eq. 2), or its gated form (Shazeer 2020, eq. 5).
 #pragma once
 
 #include "nn/affine.h"
@@ -11,6 +11,7 @@ struct MlpSpec {
   using Scalar = bool;
   bool on = true;
   Activation activation = Activation::relu;
+  bool gated = false;
   void set_all(bool value) { on = value; }
   void fields(Fields& f);
 };
@@ -22,13 +23,14 @@ class Mlp {
     Activation activation;
     double dropout;  // on the inner activations
     bool biases;
+    bool gated = false;
   };
   Mlp(const Scope& scope, const Plan& plan);
   Var operator()(const Var& x, Index first_row) const;  // [N, D] -> [N, D]
 
  private:
   std::string path_;
-  Affine up_, down_;
+  Affine gate_, up_, down_;  // the gate only where the block is gated
   Activation activation_;
   Dropout dropout_;
 };

@@ -2,6 +2,7 @@
 
 #include "config/error.h"
 #include "ops/norm.h"
+#include "ops/rms_norm.h"
 
 namespace attnlab {
 
@@ -20,20 +21,26 @@ void NormSpec::fields(Fields& f) {
   f.choice("position", position,
            {{"pre", NormPosition::pre}, {"post", NormPosition::post}, {"none", NormPosition::none}},
            "before each sublayer, after the residual sum, or nowhere");
+  f.choice("kind", kind, {{"layer_norm", NormKind::layer_norm}, {"rms_norm", NormKind::rms_norm}},
+           "by mean and deviation, or by the root mean square alone");
   f("gain", gain, "learned factor per column");
-  f("bias", bias, "learned shift per column");
-  f("epsilon", epsilon, above(0), "added to the variance");
+  f("bias", bias, "learned shift per column; unset: with layer_norm, not with rms_norm");
+  f("epsilon", epsilon, above(0), "added to the variance or mean square");
 }
 
-Norm::Norm(const Scope& scope, const NormSpec& spec, Index width) : on_(true), epsilon_(spec.epsilon) {
+Norm::Norm(const Scope& scope, const NormSpec& spec, Index width)
+    : on_(true), kind_(spec.kind), epsilon_(spec.epsilon) {
   if (spec.gain) gain_ = &scope.parameters.add(scope.path + ".weight", {width}, constant_fill(1), false);
-  if (spec.bias) bias_ = &scope.parameters.add(scope.path + ".bias", {width}, constant_fill(0), false);
+  if (spec.bias.value_or(spec.kind == NormKind::layer_norm))
+    bias_ = &scope.parameters.add(scope.path + ".bias", {width}, constant_fill(0), false);
 }
 
 Var Norm::operator()(const Var& x) const {
   if (!on_) return x;
   Tape& tape = x.tape();
-  return layer_norm(x, gain_ ? tape.leaf(*gain_) : Var(), bias_ ? tape.leaf(*bias_) : Var(), epsilon_);
+  const Var gain = gain_ ? tape.leaf(*gain_) : Var(), bias = bias_ ? tape.leaf(*bias_) : Var();
+  return kind_ == NormKind::layer_norm ? layer_norm(x, gain, bias, epsilon_)
+                                       : rms_norm(x, gain, bias, epsilon_);
 }
 
 }  // namespace attnlab

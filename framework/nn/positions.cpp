@@ -13,16 +13,19 @@ void PositionSpec::set_all(const std::string& kind_name) {
     kind = PositionKind::sinusoidal;
   else if (kind_name == "learned")
     kind = PositionKind::learned;
+  else if (kind_name == "rotary")
+    kind = PositionKind::rotary;
   else if (kind_name == "none")
     kind = PositionKind::none;
   else
-    throw ConfigError("'" + kind_name + "' is no kind of positions: sinusoidal, learned, none");
+    throw ConfigError("'" + kind_name + "' is no kind of positions: sinusoidal, learned, rotary, none");
 }
 
 void PositionSpec::fields(Fields& f) {
   f.choice("kind", kind,
            {{"sinusoidal", PositionKind::sinusoidal},
             {"learned", PositionKind::learned},
+            {"rotary", PositionKind::rotary},
             {"none", PositionKind::none}},
            "what tells tokens their place");
   f.choice("layout", layout,
@@ -30,6 +33,20 @@ void PositionSpec::fields(Fields& f) {
            "order of sines and cosines: as in the paper, or as in the authors' library");
   f("max_length", max_length, at_least(1),
     "rows of the learned table, and longest input of length-limited attentions", "tokens");
+  f("rotary_base", rotary_base, above(1), "of rotary: pair i turns by position * base^(-2i / key width)");
+  f.choice("rotary_pairs", rotary_pairs,
+           {{"neighbours", RotaryPairs::neighbours}, {"halves", RotaryPairs::halves}},
+           "of rotary: which columns of a head make a pair: 2i and 2i + 1, or i and i + half the width");
+}
+
+std::vector<std::int32_t> places_of(const Sequences& rows, const std::vector<Index>& past) {
+  std::vector<std::int32_t> places;
+  places.reserve(static_cast<std::size_t>(rows.rows()));
+  for (Index b = 0; b < rows.count(); ++b) {
+    const Index before = past.empty() ? 0 : past[static_cast<std::size_t>(b)];
+    for (Index t = 0; t < rows.length(b); ++t) places.push_back(static_cast<std::int32_t>(before + t));
+  }
+  return places;
 }
 
 std::vector<double> sinusoid(SinusoidLayout layout, Index position, Index D) {
@@ -59,15 +76,10 @@ Positions::Positions(const Scope& scope, const PositionSpec& spec, Index width)
 }
 
 Var Positions::operator()(const Var& x, const Sequences& rows, const std::vector<Index>& past) const {
-  if (spec_.kind == PositionKind::none) return x;
-  std::vector<std::int32_t> places;
-  places.reserve(static_cast<std::size_t>(rows.rows()));
+  if (spec_.kind == PositionKind::none || spec_.kind == PositionKind::rotary) return x;
+  const std::vector<std::int32_t> places = places_of(rows, past);
   Index longest = 0;
-  for (Index b = 0; b < rows.count(); ++b) {
-    const Index before = past.empty() ? 0 : past[static_cast<std::size_t>(b)];
-    for (Index t = 0; t < rows.length(b); ++t) places.push_back(static_cast<std::int32_t>(before + t));
-    longest = std::max(longest, before + rows.length(b));
-  }
+  for (const auto place : places) longest = std::max<Index>(longest, place + 1);
   Tape& tape = x.tape();
   const Index D = x.shape().columns();
   if (table_ != nullptr) {

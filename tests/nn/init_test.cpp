@@ -79,3 +79,23 @@ TEST_CASE("a group of maps is one product with the values of the single ones") {
     for (std::size_t j = 0; j < got.size(); ++j) CHECK(got[j] == Approx(wanted[j]).epsilon(1e-12));
   }
 }
+
+TEST_CASE("an orthogonal fill has orthonormal rows or columns, in pieces too") {
+  for (const auto& [rows, columns] : {std::pair<Index, Index>{3, 7}, {7, 3}, {4, 4}}) {
+    const Random random(5, 1);
+    std::vector<double> whole(static_cast<std::size_t>(rows * columns)), piece(2);
+    const Fill fill = orthogonal_fill(rows, columns, 1.5);
+    fill(whole, 0, random);
+    fill(piece, 5, random);
+    CHECK(piece == std::vector<double>{whole[5], whole[6]});
+    const bool wide = rows <= columns;
+    for (Index a = 0; a < std::min(rows, columns); ++a)
+      for (Index b = 0; b <= a; ++b) {
+        double dot = 0;
+        for (Index k = 0; k < std::max(rows, columns); ++k)
+          dot += whole[static_cast<std::size_t>(wide ? a * columns + k : k * columns + a)] *
+                 whole[static_cast<std::size_t>(wide ? b * columns + k : k * columns + b)];
+        CHECK(dot == Approx(a == b ? 1.5 * 1.5 : 0).margin(1e-12));
+      }
+  }
+}
