@@ -85,6 +85,9 @@ class Subwords final : public Tokenizer {
   Index size() const override { return processor_.GetPieceSize(); }
   std::string name() const override { return "subword"; }
   std::string serialized() const override { return bytes_; }
+  std::vector<std::pair<std::string, std::string>> published_files() const override {
+    return {{"tokenizer.model", bytes_}};
+  }
 
  private:
   std::string bytes_;

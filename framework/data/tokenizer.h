@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "data/example.h"
@@ -26,6 +27,10 @@ class Tokenizer {
   virtual std::string name() const = 0;
   // Bytes of the file that `TokenizerSpec::parse` reads.
   virtual std::string serialized() const = 0;
+
+  // The files that other programs know such a vocabulary by: name and bytes. Empty where there is no such
+  // form.
+  virtual std::vector<std::pair<std::string, std::string>> published_files() const { return {}; }
 
   Token unk() const { return unk_; }
   Token bos() const { return bos_; }

@@ -28,7 +28,7 @@ std::string cache_key(const TokenizerSpec& spec, const std::vector<std::string>&
 std::shared_ptr<const Tokenizer> learned_tokenizer(const TokenizerSpec& spec,
                                                    const std::vector<std::string>& lines,
                                                    const fs::path& cache) {
-  if (cache.empty()) return spec.parse(spec.learn(lines));
+  if (cache.empty() || spec.fixed()) return spec.parse(spec.learn(lines));
   const std::string kind = Registry<TokenizerSpec>::name_of(spec);
   const fs::path file = cache / join_text(cache_key(spec, lines).substr(0, 32), ".", kind);
   std::error_code error;

@@ -1,4 +1,4 @@
-// Kinds of tokenizers, learned from text and cached: `kind: subword | word | character`. A kind registers
+// Kinds of tokenizers, learned from text and cached: `kind: subword | word | character | …`. A kind registers
 // itself.
 #pragma once
 
@@ -16,6 +16,8 @@ struct TokenizerSpec {
   static constexpr const char* kRegistry = "tokenizer";
   virtual ~TokenizerSpec() = default;
   virtual void fields(Fields& f) = 0;
+  // Read from files as it is: nothing is learned, and so nothing cached.
+  virtual bool fixed() const { return false; }
   // The bytes of the vocabulary file, a pure function of the lines and this spec. Throws DataError.
   virtual std::string learn(const std::vector<std::string>& lines) const = 0;
   // From such bytes. Throws DataError where they are not of this kind.

@@ -18,6 +18,16 @@ Lead lead_of(unsigned char byte) {
   return {0, 0};
 }
 
+// Whether more bytes could make these a character.
+bool begins_character(std::string_view bytes) {
+  const auto first = static_cast<unsigned char>(bytes[0]), second = static_cast<unsigned char>(bytes[1]);
+  if (static_cast<std::size_t>(lead_of(first).bytes) <= bytes.size()) return false;
+  for (const char byte : bytes.substr(1))
+    if ((static_cast<unsigned char>(byte) & 0xc0U) != 0x80U) return false;
+  return !(first == 0xe0 && second < 0xa0) && !(first == 0xed && second > 0x9f) &&
+         !(first == 0xf0 && second < 0x90) && !(first == 0xf4 && second > 0x8f);
+}
+
 }  // namespace
 
 std::optional<char32_t> take_code_point(std::string_view& text) {
@@ -64,6 +74,23 @@ std::vector<std::string_view> characters(std::string_view text) {
       throw DataError(join_text("invalid UTF-8 at byte ", text.size() - rest.size()));
     }
     out.push_back(before.substr(0, before.size() - rest.size()));
+  }
+  return out;
+}
+
+std::string with_replacements(std::string_view bytes) {
+  std::string out;
+  while (!bytes.empty()) {
+    const std::string_view before = bytes;
+    if (take_code_point(bytes)) {
+      out += before.substr(0, before.size() - bytes.size());
+      continue;
+    }
+    // The longest part that could begin a character counts as one fault (Unicode standard, section 3.9).
+    std::size_t length = 1;
+    while (length < before.size() && length < 4 && begins_character(before.substr(0, length + 1))) ++length;
+    out += "\xef\xbf\xbd";
+    bytes.remove_prefix(length);
   }
   return out;
 }

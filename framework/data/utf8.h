@@ -21,6 +21,9 @@ std::vector<char32_t> code_points(std::string_view text);
 // Pieces of the text, one a code point, as views. Throws DataError likewise.
 std::vector<std::string_view> characters(std::string_view text);
 
+// The text with U+FFFD for each stretch of bytes that is not valid UTF-8.
+std::string with_replacements(std::string_view bytes);
+
 void append_utf8(std::string& out, char32_t code_point);
 std::string to_utf8(const std::vector<char32_t>& code_points);
 

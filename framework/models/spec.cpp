@@ -108,7 +108,21 @@ void ModelSpec::fields(Fields& f) {
   f.scalar_or_section("head", head, "output for whole examples; none, last, cls or mean sets the pool");
   f("checkpoint_activations", checkpoint_activations,
     "keep only the input of each layer and compute the rest again in backward: less memory, more time");
-  f("from", from, "a run folder or checkpoint to take starting weights from; empty: none");
+  f("from", from,
+    "weights to start from: a run folder, a checkpoint, or a published model (safetensors and config.json), "
+    "which "
+    "also states the keys of this section; empty: none");
+  f.choice("weights", weights,
+           {{"pretrained", StartingWeights::pretrained},
+            {"random", StartingWeights::random},
+            {"statistics", StartingWeights::statistics},
+            {"permuted", StartingWeights::permuted}},
+           "what is taken from there: the numbers, only the shapes (the numbers are those of init), random "
+           "numbers of "
+           "the same mean and deviation for each parameter, or each parameter's numbers in a random order");
+  f("reinit", reinit, "patterns over parameter names: what keeps its initial values all the same");
+  f("allow", allow,
+    "patterns over names in the file and of parameters: what may stay unused, or without a counterpart");
   f.inherits("encoder", encoder, stack, "what the encoder has otherwise");
   f.inherits("decoder", decoder, stack, "what the decoder has otherwise");
   f.check(

@@ -12,6 +12,7 @@ namespace attnlab {
 enum class ModelKind { encoder_decoder, decoder, encoder };
 enum class Tie { none, output, all };
 enum class EmbeddingScale { sqrt_width, one };
+enum class StartingWeights { pretrained, random, statistics, permuted };
 enum class Pooling { none, last, cls, mean };
 enum class InputRule { orthogonal, init };
 
@@ -86,6 +87,8 @@ struct ModelSpec {
   HeadSpec head;
   bool checkpoint_activations = false;
   std::string from;
+  StartingWeights weights = StartingWeights::pretrained;
+  std::vector<std::string> reinit, allow;
   StackSpec encoder, decoder;
   void fields(Fields& f);
 

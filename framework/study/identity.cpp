@@ -10,6 +10,7 @@
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"
 #include "train/durable_file.h"
+#include "train/published_model.h"
 #include "train/starting_weights.h"
 
 namespace attnlab {
@@ -20,8 +21,16 @@ namespace fs = std::filesystem;
 // The weights that training starts from, by content.
 std::string digest_of_start(const std::string& from) {
   if (from.empty()) return "";
-  const FileDigest digest = digest_of(find_checkpoint(from) / "model.safetensors");
-  return "weights of " + std::to_string(digest.bytes) + " bytes, crc " + std::to_string(digest.crc32);
+  const auto files = is_published_model(from)
+                         ? WeightFiles(from).paths()
+                         : std::vector<fs::path>{find_checkpoint(from) / "model.safetensors"};
+  std::string text;
+  for (const auto& file : files) {
+    const FileDigest digest = digest_of(file);
+    text += (text.empty() ? "" : ", ") + std::string("weights of ") + std::to_string(digest.bytes) +
+            " bytes, crc " + std::to_string(digest.crc32);
+  }
+  return text;
 }
 
 // Decoding chooses checkpoints only where early stopping looks at a score; validation decodes greedily.

@@ -66,4 +66,11 @@ struct ExperimentSpec {
   void fields(Fields& f);
 };
 
+class Problems;
+class Tree;
+// As those of config/spec.h, which they replace for experiments: where model.from names a published model,
+// its config.json states the keys of `model:` that the tree leaves open.
+void read_spec(const Tree& tree, ExperimentSpec& spec);
+void read_spec(const Tree& tree, ExperimentSpec& spec, Problems& problems);
+
 }  // namespace attnlab

@@ -2,22 +2,47 @@
 
 #include "train/checkpoint_store.h"
 #include "train/log.h"
+#include "train/place_weights.h"
+#include "train/published_model.h"
 
 namespace attnlab {
+namespace {
+
+WeightReport place(const ExperimentSpec& spec, const std::filesystem::path& path, ParameterSet& parameters) {
+  const auto seed = static_cast<std::uint64_t>(spec.seed);
+  if (is_published_model(path)) {
+    PublishedModel model(path);
+    return place_weights(model.files, placements_of(*model.family, model.files.names()),
+                         model.family->not_ours(), spec.model, seed, parameters);
+  }
+  const Checkpoint checkpoint(find_checkpoint(path), Checkpoint::Parts::weights);  // checks that it is whole
+  WeightFiles files(checkpoint.folder() / "model.safetensors");
+  return place_weights(files, placements_by_name(files.names()), {}, spec.model, seed, parameters);
+}
+
+}  // namespace
 
 std::filesystem::path find_checkpoint(const std::filesystem::path& path) {
   if (std::filesystem::exists(path / "state.json")) return path;
+  if (std::filesystem::is_regular_file(path) && std::filesystem::exists(path.parent_path() / "state.json"))
+    return path.parent_path();
   if (const auto best = best_checkpoint(path / "checkpoints")) return *best;
   if (const auto last = last_checkpoint(path / "checkpoints")) return *last;
-  throw IoError(path.string() +
-                ": neither a checkpoint (a folder with state.json) nor a run folder with checkpoints");
+  throw IoError(
+      path.string() +
+      ": neither a published model (safetensors), nor a checkpoint (a folder with state.json), nor a run "
+      "folder with checkpoints");
 }
 
-void load_starting_weights(const ExperimentSpec& spec, BuiltModel& built) {
-  if (spec.model.from.empty()) return;
-  const auto folder = find_checkpoint(spec.model.from);
-  Checkpoint(folder, Checkpoint::Parts::weights).load_weights(built.parameters);
-  log_info("starting weights from " + folder.string());
+WeightReport load_starting_weights(const ExperimentSpec& spec, BuiltModel& built) {
+  if (spec.model.from.empty()) return {};
+  try {
+    const WeightReport report = place(spec, spec.model.from, built.parameters);
+    log_info("starting weights from " + spec.model.from + "\n" + report.text());
+    return report;
+  } catch (const IoError& error) {
+    throw IoError("model.from: " + spec.model.from + ": weights cannot be taken over\n" + error.what());
+  }
 }
 
 }  // namespace attnlab

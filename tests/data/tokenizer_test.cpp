@@ -39,6 +39,7 @@ TEST_CASE("every registered tokenizer learns, decodes, is cached and kept") {
   CHECK(Registry<TokenizerSpec>::list().size() >= 3);
   for (const auto& kind : Registry<TokenizerSpec>::list()) {
     CAPTURE(kind.name);
+    if (Registry<TokenizerSpec>::make(kind.name)->fixed()) continue;  // see published_tokenizers_test.cpp
     const ScratchFolder scratch;
     const auto spec = spec_of(kind.name == "subword" ? "{kind: subword, size: 50}" : kind.name);
     const auto learned = learned_tokenizer(*spec, lines, scratch.path());

@@ -18,7 +18,7 @@ Probed linear_network(ModelKind kind) {
       stack.layers = 3;
       stack.norm.position = NormPosition::none;
       stack.mlp.on = false;
-      stack.biases = false;
+      stack.biases.set_all(false);
       stack.init.value_gain = 0.2;
     });
   });

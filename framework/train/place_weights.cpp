@@ -1,0 +1,241 @@
+#include "train/place_weights.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "train/placed_numbers.h"
+#include "train/trainable.h"
+
+namespace attnlab {
+namespace {
+
+std::string with_layer(const std::string& name, const std::string& layer) {
+  const std::size_t at = name.find("{i}");
+  return at == std::string::npos ? name : name.substr(0, at) + layer + name.substr(at + 3);
+}
+
+// The number that stands for {i}, or nothing if `name` is not of this form.
+std::optional<std::string> layer_in(const std::string& pattern, const std::string& name) {
+  const std::size_t at = pattern.find("{i}");
+  if (at == std::string::npos) return name == pattern ? std::optional<std::string>("") : std::nullopt;
+  const std::string before = pattern.substr(0, at), after = pattern.substr(at + 3);
+  if (!name.starts_with(before) || !name.ends_with(after) || name.size() <= before.size() + after.size())
+    return {};
+  std::string digits = name.substr(before.size(), name.size() - before.size() - after.size());
+  if (digits.find_first_not_of("0123456789") != std::string::npos || digits.size() > 6) return {};
+  return digits;
+}
+
+std::string renewed(const WeightFamily& family, std::string name) {
+  for (const auto& [old, now] : family.old_endings())
+    if (name.ends_with(old)) name = name.substr(0, name.size() - old.size()) + now;
+  return name;
+}
+
+// The name without one of the prefixes that the family's files may have.
+std::vector<std::string> bare_names(const WeightFamily& family, const std::string& name) {
+  std::vector<std::string> all;
+  for (const auto& prefix : family.prefixes())
+    if (name.starts_with(prefix)) all.push_back(renewed(family, name.substr(prefix.size())));
+  return all;
+}
+
+bool matches_any(const std::vector<std::string>& patterns, const std::string& name) {
+  for (const auto& pattern : patterns)
+    if (matches(pattern, name)) return true;
+  return false;
+}
+
+class Placing {
+ public:
+  Placing(WeightFiles& files, const ModelSpec& spec, std::uint64_t seed, ParameterSet& parameters)
+      : files_(files), spec_(spec), seed_(seed), parameters_(parameters) {}
+
+  WeightReport run(const std::vector<Placement>& placements, const std::vector<NotOurs>& not_ours) {
+    for (const Placement& placement : placements) {
+      spoken_of_.insert(placement.tensor);
+      place(placement);
+    }
+    for (const auto& name : files_.names())
+      if (spoken_of_.count(name) == 0) note_unused(name, what_is(name, not_ours));
+    for (const auto& parameter : parameters_.all()) note_missing(*parameter);
+    if (const std::string text = report_.problems(); !text.empty()) problems_.push_back(text);
+    if (problems_.empty()) return report_;
+    std::string all;
+    for (const auto& problem : problems_) all += (all.empty() ? "" : "\n") + problem;
+    throw IoError(all);
+  }
+
+ private:
+  static std::string what_is(const std::string& name, const std::vector<NotOurs>& not_ours) {
+    for (const auto& [pattern, what] : not_ours)
+      if (matches(pattern, name) || matches("*." + pattern, name)) return what;
+    return {};
+  }
+
+  void note_unused(const std::string& name, const std::string& why) {
+    if (!why.empty())
+      report_.unused.push_back({name, why});
+    else if (matches_any(spec_.allow, name))
+      report_.unused.push_back({name, "allowed"});
+    else
+      report_.unexplained.push_back({name, "in the file, but no parameter asks for it"});
+  }
+
+  void note_missing(const Parameter& parameter) {
+    const std::string& name = parameter.name();
+    if (set_.count(&parameter) > 0 || parameter.buffer()) return;
+    const auto why = fresh_.find(name);
+    if (why != fresh_.end())
+      report_.fresh.push_back({name, why->second});
+    else if (matches_any(spec_.reinit, name))
+      report_.fresh.push_back({name, "reinit"});
+    else if (name.starts_with("input."))
+      report_.fresh.push_back({name, "the input of this task"});
+    else if (spec_.pooled() && name.starts_with("output."))
+      report_.fresh.push_back({name, "the head of this task"});
+    else if (matches_any(spec_.allow, name))
+      report_.fresh.push_back({name, "allowed"});
+    else
+      report_.unexplained.push_back({name, "a parameter that the file has nothing for"});
+  }
+
+  void place(const Placement& placement) {
+    std::vector<Parameter*> to;
+    for (const auto& name : placement.parameters)
+      if (Parameter* parameter = parameters_.find(name)) to.push_back(parameter);
+    if (spec_.pooled() && placement.other_head)
+      return note_unused(placement.tensor, "a head for other tasks");
+    if (to.empty()) return place_nowhere(placement);
+    if (to.size() != placement.parameters.size())
+      return problems_.push_back(
+          "'" + placement.tensor + "' holds several parameters, of which this model has " +
+          std::to_string(to.size()) + " of " + std::to_string(placement.parameters.size()));
+    bool reinit = true;
+    for (const Parameter* parameter : to) reinit = reinit && matches_any(spec_.reinit, parameter->name());
+    if (reinit) return note_unused(placement.tensor, "reinit");
+    const FileType type = files_.entry(placement.tensor).type;
+    if (type != FileType::f32 && type != FileType::f16 && type != FileType::bf16 && type != FileType::f64) {
+      for (const Parameter* parameter : to) fresh_[parameter->name()] = "";
+      return problems_.push_back("'" + placement.tensor + "' has elements of type " + to_string(type) +
+                                 "; weights must be F32, F16, BF16 or F64");
+    }
+    const Shape wanted = stored_shape(to, placement.transposed);
+    const auto& entry = files_.entry(placement.tensor);
+    const bool cut = may_be_cut(*to.front(), to.size(), entry, wanted);
+    if (!cut && entry.shape != shape_list(wanted)) return misfit(placement, *to.front(), entry, wanted);
+    copy(placement, to, cut);
+  }
+
+  // A tensor whose parameters this model does not have.
+  void place_nowhere(const Placement& placement) {
+    const std::string& name = placement.tensor;
+    if (!placement.same_as.empty() && files_.has(placement.same_as)) {
+      if (equal_numbers(files_, name, placement.same_as))
+        report_.tied.push_back({name, "= " + placement.same_as});
+      else
+        problems_.push_back("'" + name + "' differs from '" + placement.same_as +
+                            "', but the model has one matrix for both; set model.tie to none");
+      return;
+    }
+    const std::string& first = placement.parameters.empty() ? name : placement.parameters.front();
+    if (is_beyond_layers(first))
+      return note_unused(name,
+                         fmt::format("of layers after the {} that this model has", only_stack(spec_).layers));
+    if (first.ends_with("_embedding.weight") && parameters_.find("input.weight") != nullptr)
+      return note_unused(name, "this model reads vectors");
+    note_unused(name, {});
+  }
+
+  bool is_beyond_layers(const std::string& parameter) const {
+    const std::size_t at = parameter.find(".layers.");
+    if (at == std::string::npos) return false;
+    return std::atoll(parameter.c_str() + at + 8) >= only_stack(spec_).layers;
+  }
+
+  void misfit(const Placement& placement, const Parameter& first, const TensorEntry& entry,
+              const Shape& wanted) {
+    if (spec_.pooled() && first.name().starts_with("output.")) {
+      fresh_[first.name()] = "the head of this task, of another shape";
+      return note_unused(placement.tensor, "a head for other tasks");
+    }
+    for (const auto& parameter : placement.parameters) fresh_[parameter] = "";
+    problems_.push_back(fmt::format(
+        "'{}' has the shape {}, but this model's {} wants {}; model.reinit: [{}] leaves it "
+        "as it is",
+        placement.tensor, text_of(entry.shape), first.name(), text_of(shape_list(wanted)), first.name()));
+  }
+
+  void copy(const Placement& placement, const std::vector<Parameter*>& to, bool cut) {
+    Index numbers = 0;
+    for (Parameter* parameter : to) {
+      set_.insert(parameter);
+      numbers += parameter->shape().count();
+    }
+    report_.used.push_back({placement.tensor, ""});
+    report_.numbers += numbers;
+    if (placement.transposed) report_.transposed.push_back({placement.tensor, ""});
+    if (cut)
+      report_.cut.push_back({placement.tensor, fmt::format("{} of {} rows", to.front()->shape()[0],
+                                                           files_.entry(placement.tensor).shape[0])});
+    if (spec_.weights == StartingWeights::random) return;
+    const Tensor stored = files_.read(placement.tensor, parameters_.master_type());
+    if (const std::string what = not_finite(stored); !what.empty())
+      return problems_.push_back("'" + placement.tensor + "' holds " + what);
+    write_numbers(stored, placement.transposed, to);
+    for (Parameter* parameter : to) rearrange(spec_.weights, seed_, *parameter);
+  }
+
+  WeightFiles& files_;
+  const ModelSpec& spec_;
+  std::uint64_t seed_;
+  ParameterSet& parameters_;
+  WeightReport report_;
+  std::vector<std::string> problems_;
+  std::set<std::string> spoken_of_;
+  std::set<const Parameter*> set_;
+  std::map<std::string, std::string> fresh_;
+};
+
+}  // namespace
+
+std::vector<Placement> placements_of(const WeightFamily& family, const std::vector<std::string>& names) {
+  const auto rules = family.rules();
+  std::map<std::string, std::string> as_stored;  // bare name -> name in the file
+  for (const auto& name : names)
+    for (const auto& bare : bare_names(family, name)) as_stored.emplace(bare, name);
+  std::vector<Placement> result;
+  std::set<std::string> taken;
+  for (const auto& rule : rules)
+    for (const auto& [bare, stored] : as_stored) {
+      const auto layer = layer_in(rule.tensor, bare);
+      if (!layer || !taken.insert(stored).second) continue;
+      Placement placement{stored, {}, rule.transposed};
+      placement.other_head = rule.parameters.empty() || rule.parameters.front().starts_with("output.");
+      for (const auto& parameter : rule.parameters)
+        placement.parameters.push_back(with_layer(parameter, *layer));
+      const auto same = as_stored.find(with_layer(rule.same_as, *layer));
+      if (!rule.same_as.empty() && same != as_stored.end()) placement.same_as = same->second;
+      result.push_back(placement);
+    }
+  return result;
+}
+
+std::vector<Placement> placements_by_name(const std::vector<std::string>& names) {
+  std::vector<Placement> result;
+  for (const auto& name : names) result.push_back({name, {name}});
+  return result;
+}
+
+WeightReport place_weights(WeightFiles& files, const std::vector<Placement>& placements,
+                           const std::vector<NotOurs>& not_ours, const ModelSpec& spec, std::uint64_t seed,
+                           ParameterSet& parameters) {
+  WeightReport report = Placing(files, spec, seed, parameters).run(placements, not_ours);
+  parameters.refresh_compute();
+  return report;
+}
+
+}  // namespace attnlab

@@ -1,0 +1,113 @@
+#include "train/weight_files.h"
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace attnlab {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+// The only .safetensors file of a folder. Throws IoError if there is none, or more than one.
+fs::path only_file(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().extension() == ".safetensors") found.push_back(entry.path());
+  if (found.size() == 1) return found.front();
+  throw IoError(join_text(folder.string(),
+                          ": expected model.safetensors, model.safetensors.index.json, or one ",
+                          ".safetensors file; there are ", found.size()));
+}
+
+}  // namespace
+
+WeightFiles::WeightFiles(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) throw IoError(path.string() + ": no such file or folder");
+  const std::string name = path.filename().string();
+  if (!fs::is_directory(path, error)) {
+    name.ends_with(".index.json") ? add_sharded(path) : add(path);
+  } else if (fs::exists(path / "model.safetensors", error)) {
+    add(path / "model.safetensors");
+  } else if (fs::exists(path / "model.safetensors.index.json", error)) {
+    add_sharded(path / "model.safetensors.index.json");
+  } else {
+    add(only_file(path));
+  }
+}
+
+void WeightFiles::add(const fs::path& path) {
+  files_.push_back(std::make_unique<SafetensorsFile>(path));
+  for (const TensorEntry& entry : files_.back()->entries())
+    if (!places_.emplace(entry.name, Place{files_.back().get(), &entry}).second)
+      throw IoError(path.string() + ": '" + entry.name + "' stands in another file of the same model, too");
+}
+
+void WeightFiles::add_sharded(const fs::path& index) {
+  const Json root = Json::parse(read_small_file(index), nullptr, false);
+  if (!root.is_object() || !root.contains("weight_map") || !root["weight_map"].is_object())
+    throw IoError(index.string() + " is damaged: no object 'weight_map'");
+  std::map<std::string, std::string> file_of;
+  std::set<std::string> files;
+  for (const auto& [name, file] : root["weight_map"].items()) {
+    const std::string text = file.is_string() ? file.get<std::string>() : "";
+    if (text.empty() || fs::path(text).filename() != text)
+      throw IoError(index.string() + ": '" + name + "' lies in no file of this folder: " + file.dump());
+    file_of[name] = text;
+    files.insert(text);
+  }
+  if (files.empty()) throw IoError(index.string() + ": the index names no file");
+  for (const auto& file : files) add(index.parent_path() / file);
+  for (const auto& [name, file] : file_of)
+    if (!has(name) || places_.at(name).file->path().filename() != file)
+      throw IoError(index.string() + ": '" + name + "' should lie in " + file + ", but does not");
+  for (const auto& [name, place] : places_)
+    if (file_of.count(name) == 0)
+      throw IoError(place.file->path().string() + ": '" + name + "' is not in the index");
+}
+
+std::vector<std::string> WeightFiles::names() const {
+  std::vector<std::string> all;
+  for (const auto& [name, place] : places_) all.push_back(name);
+  return all;
+}
+
+std::vector<fs::path> WeightFiles::paths() const {
+  std::vector<fs::path> all;
+  for (const auto& file : files_) all.push_back(file->path());
+  return all;
+}
+
+const TensorEntry& WeightFiles::entry(const std::string& name) const { return *places_.at(name).entry; }
+
+Tensor WeightFiles::read(const std::string& name, DType type) {
+  const Place& place = places_.at(name);
+  return place.file->read(*place.entry, type);
+}
+
+std::string WeightFiles::describe() const {
+  std::set<std::string> types;
+  for (const auto& [name, place] : places_) types.insert(to_string(place.entry->type));
+  std::string text = join_text(places_.size(), " tensors in ");
+  for (const auto& type : types) text += (type == *types.begin() ? "" : ", ") + type;
+  return text + (files_.size() > 1 ? join_text(", ", files_.size(), " files") : "");
+}
+
+std::string without_layer_number(const std::string& name) {
+  std::string text;
+  for (std::size_t i = 0; i < name.size();) {
+    const std::size_t end = std::min(name.find('.', i), name.size());
+    const std::string part = name.substr(i, end - i);
+    const bool number = !part.empty() && std::all_of(part.begin(), part.end(),
+                                                     [](unsigned char c) { return std::isdigit(c) != 0; });
+    text += (number ? "*" : part) + (end < name.size() ? "." : "");
+    i = end + 1;
+  }
+  return text;
+}
+
+}  // namespace attnlab

@@ -1,0 +1,103 @@
+// Published models read and written again: the same tensors, bit for bit.
+#include "train/export_model.h"
+
+#include "config/error.h"
+#include "config/spec.h"
+#include "support/catch.h"
+#include "support/scratch.h"
+#include "train/build_model.h"
+#include "train/fetch_model.h"
+#include "train/published_model.h"
+#include "train/starting_weights.h"
+
+using namespace attnlab;
+
+namespace {
+
+std::string golden_folder(const std::string& name) {
+  return std::string(ATTNLAB_SOURCE_DIR) + "/tests/golden/published/" + name;
+}
+
+struct Loaded {
+  explicit Loaded(const std::string& from, const std::vector<std::string>& assignments = {}) {
+    Tree tree = Tree::load({}, {"model.from=" + from});
+    for (const auto& assignment : assignments) tree.set(assignment);
+    read_spec(tree, spec);
+    built = build_model(spec, {41, 41, true}, DType::f32, false);
+    load_starting_weights(spec, *built);
+  }
+  ExperimentSpec spec;
+  std::unique_ptr<BuiltModel> built;
+};
+
+}  // namespace
+
+TEST_CASE("a published model, read and written, has the same tensors bit for bit") {
+  for (const std::string name : {"gpt2", "bert", "llama"}) {
+    INFO(name);
+    const ScratchFolder scratch;
+    const Loaded loaded(golden_folder(name));
+    const ExportReport report = export_model(loaded.spec.model, loaded.built->parameters, "", scratch.path());
+    CHECK(report.family == name);
+    CHECK(report.left_out.empty());
+    WeightFiles before(golden_folder(name)), after(scratch.path());
+    REQUIRE(before.names() == after.names());
+    CHECK(after.metadata().at("format") == "pt");
+    for (const auto& tensor : before.names()) {
+      INFO(tensor);
+      CHECK(before.entry(tensor).shape == after.entry(tensor).shape);
+      CHECK(before.read(tensor, DType::f32).to_doubles() == after.read(tensor, DType::f32).to_doubles());
+    }
+    const Loaded again(scratch.path().string());
+    for (const auto& difference : diff(loaded.spec.model, again.spec.model)) CHECK(difference.path == "from");
+  }
+}
+
+TEST_CASE("a model that no family can say is refused, with what it is that they cannot say") {
+  const auto error_of = [](const std::vector<std::string>& assignments,
+                           const std::string& family) -> std::string {
+    const ScratchFolder scratch;
+    ExperimentSpec spec;
+    Tree tree = Tree::load({}, {"model.kind=decoder"});
+    for (const auto& assignment : assignments) tree.set(assignment);
+    read_spec(tree, spec);
+    const auto built = build_model(spec, {41, 41, true}, DType::f32, false);
+    try {
+      export_model(spec.model, built->parameters, family, scratch.path() / "out");
+    } catch (const ConfigError& error) {
+      CHECK_FALSE(std::filesystem::exists(scratch.path() / "out"));
+      return error.what();
+    }
+    return "";
+  };
+  const std::vector<std::string> gpt2{"model.positions=learned", "model.embedding_scale=one",
+                                      "model.mlp.activation=gelu_tanh"};
+  CHECK(error_of(gpt2, "").empty());
+  CHECK(error_of({}, "gpt2").find("positions.kind sinusoidal (it can say learned)") != std::string::npos);
+  auto windowed = gpt2;
+  windowed.push_back("model.attention.kind=window");
+  CHECK(error_of(windowed, "").find("attention.kind window") != std::string::npos);
+  CHECK(error_of({}, "gpt3").find("gpt3") != std::string::npos);
+}
+
+TEST_CASE("a model of one's own head keeps its body; the head is said to be left out") {
+  const ScratchFolder scratch;
+  const Loaded loaded(golden_folder("bert"), {"model.head=mean", "model.output_transform=false"});
+  const ExportReport report =
+      export_model(loaded.spec.model, loaded.built->parameters, "bert", scratch.path());
+  CHECK(report.left_out == std::vector<std::string>{"output.weight", "output.bias"});
+  CHECK(WeightFiles(scratch.path()).has("embeddings.word_embeddings.weight"));
+}
+
+TEST_CASE("models are fetched from a folder or an address, known ones by checksum") {
+  const ScratchFolder scratch;
+  const FetchModelOptions options{scratch.path() / "models", {}, {}};
+  const auto folder = fetch_model("file://" + golden_folder("gpt2"), options);
+  CHECK(folder == scratch.path() / "models" / "gpt2");
+  CHECK(Loaded(folder.string()).spec.model.width == 24);
+  CHECK_THROWS_AS(fetch_model("file://" + golden_folder("none"), options), IoError);
+  CHECK_THROWS_AS(fetch_model("gpt-2", options), ConfigError);
+  FetchModelOptions from = options;
+  from.from = golden_folder("bert");
+  CHECK_THROWS_AS(fetch_model("all-minilm-l6-v2", from), DataError);  // another checksum
+}

@@ -1,0 +1,167 @@
+// Published models that are damaged or hostile: a named error each.
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "config/error.h"
+#include "config/spec.h"
+#include "support/catch.h"
+#include "support/scratch.h"
+#include "train/build_model.h"
+#include "train/published_model.h"
+#include "train/starting_weights.h"
+
+using namespace attnlab;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void write_all(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+// A copy of a golden model that a test may spoil.
+class Spoilt {
+ public:
+  explicit Spoilt(const std::string& name) {
+    const fs::path from = fs::path(ATTNLAB_SOURCE_DIR) / "tests/golden/published" / name;
+    for (const auto& entry : fs::directory_iterator(from))
+      fs::copy_file(entry.path(), folder_.path() / entry.path().filename());
+  }
+  fs::path path(const std::string& file) const { return folder_.path() / file; }
+  std::string bytes(const std::string& file) const { return read_small_file(path(file)); }
+  void set_config(const std::string& key, const nlohmann::json& value) const {
+    auto config = nlohmann::json::parse(bytes("config.json"));
+    config[key] = value;
+    write_all(path("config.json"), config.dump());
+  }
+  // Everything that happens to a model on its way in.
+  std::string error() const {
+    try {
+      ExperimentSpec spec;
+      read_spec(Tree::load({}, {"model.from=" + folder_.path().string()}), spec);
+      const auto built = build_model(spec, {41, 41, true}, DType::f32, false);
+      load_starting_weights(spec, *built);
+    } catch (const IoError& error) {
+      return error.what();
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  }
+  bool says(const std::string& text) const {
+    const std::string all = error();
+    UNSCOPED_INFO(all);
+    return all.find(text) != std::string::npos;
+  }
+
+ private:
+  ScratchFolder folder_;
+};
+
+// Puts a number in the place of the first one of a tensor of four bytes an element.
+void overwrite_first(const Spoilt& model, const std::string& tensor, float value) {
+  std::string bytes = model.bytes("model.safetensors");
+  std::uint64_t header = 0;
+  std::memcpy(&header, bytes.data(), 8);
+  const auto json = nlohmann::json::parse(bytes.substr(8, header));
+  const std::size_t at = 8 + header + json[tensor]["data_offsets"][0].get<std::size_t>();
+  std::memcpy(bytes.data() + at, &value, 4);
+  write_all(model.path("model.safetensors"), bytes);
+}
+
+}  // namespace
+
+TEST_CASE("a whole published model gives no error") {
+  for (const char* name : {"gpt2", "bert", "llama"}) CHECK(Spoilt(name).error().empty());
+}
+
+TEST_CASE("NaN and infinities are reported by tensor") {
+  const Spoilt model("bert");
+  overwrite_first(model, "bert.encoder.layer.1.output.dense.weight", std::nanf(""));
+  CHECK(model.says("'bert.encoder.layer.1.output.dense.weight' holds NaN at number 0"));
+  overwrite_first(model, "cls.predictions.bias", INFINITY);
+  CHECK(model.says("'cls.predictions.bias' holds an infinity at number 0"));
+}
+
+TEST_CASE("elements that are no weights, and shapes that do not fit") {
+  const Spoilt model("bert");
+  std::string bytes = model.bytes("model.safetensors");
+  const std::string key = R"("bert.embeddings.LayerNorm.bias":{"dtype":"F32")";
+  const std::size_t at = bytes.find(key);
+  REQUIRE(at != std::string::npos);
+  bytes.replace(at + key.size() - 4, 3, "I32");
+  write_all(model.path("model.safetensors"), bytes);
+  CHECK(model.says("'bert.embeddings.LayerNorm.bias' has elements of type I32"));
+  const Spoilt other("bert");
+  other.set_config("hidden_size", 16);
+  CHECK(other.says("has the shape [40, 24], but this model's encoder.layers.0.mlp.up.weight wants [40, 16]"));
+}
+
+TEST_CASE("files that are cut off or lie about their size") {
+  for (const std::size_t kept : {0U, 7U, 8U, 100U, 5000U, 20000U}) {
+    const Spoilt model("bert");
+    write_all(model.path("model.safetensors"), model.bytes("model.safetensors").substr(0, kept));
+    CHECK(model.says("model.safetensors"));
+  }
+  const Spoilt model("bert");
+  std::string bytes = model.bytes("model.safetensors");
+  const std::uint64_t ten_gigabytes = 10'000'000'000U;
+  std::memcpy(bytes.data(), &ten_gigabytes, 8);
+  write_all(model.path("model.safetensors"), bytes);
+  CHECK(model.says("a header of 10000000000 bytes"));
+}
+
+TEST_CASE("an index and its files must agree") {
+  const auto with_index = [](const std::function<void(nlohmann::json&)>& change) {
+    const Spoilt model("gpt2");
+    auto index = nlohmann::json::parse(model.bytes("model.safetensors.index.json"));
+    change(index);
+    write_all(model.path("model.safetensors.index.json"), index.dump());
+    return model.error();
+  };
+  const auto contains = [](const std::string& text, const char* part) {
+    INFO(text);
+    return text.find(part) != std::string::npos;
+  };
+  CHECK(
+      contains(with_index([](auto& index) { index["weight_map"]["transformer.ln_f.bias"] = "../elsewhere"; }),
+               "lies in no file of this folder"));
+  CHECK(contains(with_index([](auto& index) { index["weight_map"]["transformer.ln_f.bias"] = 3; }),
+                 "lies in no file of this folder"));
+  CHECK(contains(
+      with_index([](auto& index) { index["weight_map"]["one.more"] = "model-00001-of-00003.safetensors"; }),
+      "'one.more' should lie in model-00001-of-00003.safetensors, but does not"));
+  CHECK(contains(with_index([](auto& index) { index["weight_map"].erase("transformer.ln_f.bias"); }),
+                 "'transformer.ln_f.bias' is not in the index"));
+  CHECK(
+      contains(with_index([](auto& index) { index["weight_map"]["x"] = "model-9.safetensors"; }), "model-9"));
+  CHECK(contains(with_index([](auto& index) { index = 4; }), "no object 'weight_map'"));
+  const Spoilt model("gpt2");
+  fs::remove(model.path("model-00002-of-00003.safetensors"));
+  CHECK(model.says("model-00002-of-00003.safetensors"));
+}
+
+TEST_CASE("a config.json that is damaged, unknown or absurd") {
+  const Spoilt damaged("gpt2");
+  write_all(damaged.path("config.json"), "{\"model_type\": ");
+  CHECK(damaged.says("config.json is damaged"));
+  const auto says = [](const char* name, const char* key, const nlohmann::json& value, const char* text) {
+    const Spoilt model(name);
+    model.set_config(key, value);
+    return model.says(text);
+  };
+  CHECK(says("gpt2", "model_type", "mamba",
+             "the type 'mamba', which attnlab cannot read; known families are bert"));
+  CHECK(says("gpt2", "n_layer", 1000000000, "more than the"));
+  CHECK(says("gpt2", "n_layer", "three", "'n_layer' is \"three\", expected a whole number"));
+  CHECK(says("gpt2", "n_layer", -1, "model.layers"));
+  CHECK(says("gpt2", "n_embd", 9e15, "'n_embd' is"));
+  CHECK(says("gpt2", "scale_attn_by_inverse_layer_idx", true, "attnlab has no other"));
+  CHECK(says("llama", "hidden_act", "gelu", "attnlab has no other"));
+  CHECK(says("llama", "num_key_value_heads", 4, "cannot share 4 key and value heads evenly"));
+  CHECK(says("bert", "position_embedding_type", "relative_key", "attnlab has no other"));
+}

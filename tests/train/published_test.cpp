@@ -1,0 +1,162 @@
+// Published models against Hugging Face transformers; values made by tests/golden/published.py.
+#include <cmath>
+#include <filesystem>
+
+#include "config/spec.h"
+#include "support/catch.h"
+#include "support/golden.h"
+#include "train/build_model.h"
+#include "train/published_model.h"
+#include "train/starting_weights.h"
+
+using namespace attnlab;
+
+namespace {
+
+std::string folder_of(const std::string& name) {
+  return std::string(ATTNLAB_SOURCE_DIR) + "/tests/golden/published/" + name;
+}
+
+struct Loaded {
+  explicit Loaded(const std::string& from, const std::vector<std::string>& assignments = {},
+                  DType type = DType::f32) {
+    Tree tree = Tree::load({}, {"model.from=" + from});
+    for (const auto& assignment : assignments) tree.set(assignment);
+    read_spec(tree, spec);
+    built = build_model(spec, {41, 41, true}, type, false);
+    report = load_starting_weights(spec, *built);
+  }
+  ExperimentSpec spec;
+  std::unique_ptr<BuiltModel> built;
+  WeightReport report;
+};
+
+ModelInput input_of(const nlohmann::json& sentences, ModelKind kind) {
+  TokenRows read;
+  std::vector<Index> lengths;
+  for (const auto& sentence : sentences) {
+    for (const auto& id : sentence["ids"]) read.ids.push_back(id);
+    if (kind == ModelKind::encoder)
+      for (const auto& type : sentence["types"]) read.types.push_back(type);
+    lengths.push_back(static_cast<Index>(sentence["ids"].size()));
+  }
+  read.rows = Sequences::of_lengths(lengths);
+  return kind == ModelKind::encoder ? ModelInput{read, {}, {}} : ModelInput{{}, read, {}};
+}
+
+// Largest difference relative to the largest expected number of the row.
+double distance(const std::vector<double>& got, const nlohmann::json& sentences, const char* what) {
+  std::size_t at = 0;
+  double worst = 0;
+  for (const auto& sentence : sentences)
+    for (const auto& row : sentence[what]) {
+      double most = 0, difference = 0;
+      for (const double expected : row) {
+        most = std::max(most, std::abs(expected));
+        difference = std::max(difference, std::abs(expected - got.at(at++)));
+      }
+      worst = std::max(worst, difference / most);
+    }
+  CHECK(at == got.size());
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("hidden states and logits of GPT-2, BERT and Llama equal those of transformers", "[golden]") {
+  for (const std::string name : {"gpt2", "bert", "llama"}) {
+    for (const DType type : {DType::f32, DType::f64}) {
+      INFO(name << " in " << to_string(type));
+      const auto sentences = golden("published/" + name + "/reference.json")["sentences"];
+      const Loaded loaded(folder_of(name), {}, type);
+      const Transformer& model = *loaded.built->model;
+      Tape tape({.training = false});
+      const ModelInput input = input_of(sentences, model.spec().kind);
+      CHECK(distance(model.hidden(tape, input).value().to_doubles(), sentences, "last_hidden") < 1e-5);
+      CHECK(distance(model.logits(tape, input).value().to_doubles(), sentences, "logits") < 1e-5);
+      CHECK(loaded.report.unexplained.empty());
+    }
+  }
+}
+
+TEST_CASE("the report accounts for every tensor") {
+  const Loaded gpt2(folder_of("gpt2"));
+  CHECK(gpt2.report.used.size() == 2 + 3 * 12 + 2);
+  CHECK(gpt2.report.transposed.size() == 3 * 4);
+  CHECK(gpt2.report.text().find("transposed  12: transformer.h.*.attn.c_attn.weight x3") !=
+        std::string::npos);
+  CHECK(gpt2.spec.model.stack.heads == 3);
+  CHECK(gpt2.spec.model.tie == Tie::output);
+  const Loaded llama(folder_of("llama"));
+  CHECK(llama.report.used.size() == 1 + 2 * 9 + 2);
+  CHECK(llama.spec.model.stack.attention->key_value_heads == 2);
+  CHECK(llama.built->parameters.count(false) == llama.report.numbers + 2 * 6);  // gates of the heads
+}
+
+TEST_CASE("fewer layers, shorter tables, other heads: what is left out is said") {
+  const Loaded first(folder_of("gpt2"), {"model.layers=2", "model.positions.max_length=8"});
+  CHECK(first.report.unused.size() == 12);
+  CHECK(first.report.unused.front().note == "of layers after the 2 that this model has");
+  REQUIRE(first.report.cut.size() == 1);
+  CHECK(first.report.cut.front().note == "8 of 16 rows");
+  const Loaded classifier(folder_of("bert"), {"model.head=cls", "model.output_transform=false"});
+  CHECK(classifier.report.fresh.size() == 2);
+  CHECK(classifier.report.text().find("output.weight (the head of this task)") != std::string::npos);
+  CHECK(classifier.report.text().find("cls.predictions.transform.dense.weight (a head for other tasks)") !=
+        std::string::npos);
+}
+
+TEST_CASE("a model that does not fit is refused, by tensor, with a way out") {
+  const auto error_of = [](const std::string& name,
+                           const std::vector<std::string>& assignments) -> std::string {
+    try {
+      Loaded(folder_of(name), assignments);
+    } catch (const IoError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(error_of("gpt2", {"model.vocabulary=50"})
+            .find("'transformer.wte.weight' has the shape [41, 24], but this "
+                  "model's target_embedding.weight wants [50, 24]") != std::string::npos);
+  CHECK(error_of("llama", {"model.mlp.gated=false"})
+            .find("layers.*.mlp.gate_proj.weight (in the file, but no "
+                  "parameter asks for it) x2") != std::string::npos);
+  CHECK(error_of("llama", {"model.biases.mlp=true"})
+            .find("decoder.layers.*.mlp.up.bias (a parameter that the file "
+                  "has nothing for) x2") != std::string::npos);
+  CHECK(error_of("llama", {"model.tie=output"})
+            .find("'lm_head.weight' differs from 'model.embed_tokens.weight'") != std::string::npos);
+  CHECK(error_of("llama", {"model.mlp.gated=false", "model.allow=['*gate_proj*']"}).empty());
+  CHECK(error_of("llama", {"model.biases.mlp=true", "model.reinit=['*.mlp.*.bias']"}).empty());
+  CHECK(error_of("gpt2", {"model.vocabulary=50", "model.reinit=[target_embedding.weight]"}).empty());
+}
+
+TEST_CASE("model.weights: shapes alone, statistics, or permuted numbers") {
+  const Loaded pretrained(folder_of("gpt2"));
+  const std::string name = "decoder.layers.1.mlp.up.weight";
+  const auto numbers = [&name](const Loaded& loaded) {
+    return loaded.built->parameters.find(name)->value().to_doubles();
+  };
+  const auto moments = [](const std::vector<double>& x) {
+    double sum = 0, squares = 0;
+    for (const double v : x) sum += v, squares += v * v;
+    const double n = static_cast<double>(x.size());
+    return std::pair(sum / n, std::sqrt(squares / n - sum / n * (sum / n)));
+  };
+  const auto given = numbers(pretrained);
+  const Loaded permuted(folder_of("gpt2"), {"model.weights=permuted"});
+  auto a = given, b = numbers(permuted);
+  CHECK(a != b);
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  CHECK(a == b);
+  const Loaded statistics(folder_of("gpt2"), {"model.weights=statistics"});
+  const auto [mean, deviation] = moments(given);
+  const auto [other_mean, other_deviation] = moments(numbers(statistics));
+  CHECK(std::abs(mean - other_mean) < 0.03);
+  CHECK(other_deviation == Approx(deviation).epsilon(0.05));
+  const Loaded random(folder_of("gpt2"), {"model.weights=random"});
+  CHECK(moments(numbers(random)).second == Approx(0.02).epsilon(0.05));  // initializer_range
+  CHECK(numbers(Loaded(folder_of("gpt2"), {"model.weights=random", "seed=2"})) != numbers(random));
+}
