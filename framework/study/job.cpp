@@ -64,7 +64,8 @@ std::string reason_in(const fs::path& log) {
     if (!line.empty()) last = line;
     if (line.find("error: ") != std::string::npos) error = line;
   }
-  return error.empty() ? last : error;
+  if (error.empty()) return last;
+  return error.substr(error.starts_with("error: ") ? 7 : 0);
 }
 
 bool interrupted_code(int code) { return code == 128 + SIGINT || code == 128 + SIGTERM; }

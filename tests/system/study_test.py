@@ -275,6 +275,21 @@ study:
         verdicts = [verdict["verdict"] for verdict in self.results("wild")["verdicts"]]
         self.assertEqual(verdicts, ["not decidable" if tame["rate"]["at_edge"] else "reproduced", "not decidable"])
 
+    def test_a_run_that_fails(self):
+        self.write("fails.yaml", """\
+base: tiny.yaml
+study:
+  name: fails
+  arms: {full: {}, short: {model: {positions: {kind: learned, max_length: 3}}}, after: {model: {layers: 2}}}
+  expect: {short is worse: {kind: order, arms: [short, full]}}
+""")
+        done = self.attnlab("run", "fails.yaml")
+        self.assertRegex(done.out, r"(?m)^short +0 .*seed 1: source_positions: a sentence of . tokens")
+        statuses = [arm["runs"][0]["status"] for arm in self.results("fails")["arms"]]
+        self.assertEqual(statuses, ["done", "failed", "done"])
+        self.assertIn("not decidable", done.out)
+        self.assertIn("1 runs", self.attnlab("run", "fails.yaml", "--set", "study.only=[short]").err)
+
     def test_bad_input(self):
         def refused(change, *wanted, old="    no_mlp: {model: {mlp: false}, published: 0.5, note: no MLPs}\n"):
             self.assertIn(old, STUDY)
