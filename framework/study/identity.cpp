@@ -58,6 +58,7 @@ RunIdentity identity(const ExperimentSpec& given, const std::string& data_hash, 
   spec->precision = precision;
   spec->data = {};
   spec->expect = {};
+  spec->log = {};
   spec->train.log_every = 1;
   spec->decode = decoding_in_training(given);
   spec->model.from = digest_of_start(given.model.from);

@@ -66,6 +66,7 @@ class Pruner {
     for (const AttentionType type : {AttentionType::encoder, AttentionType::decoder, AttentionType::cross})
       prune(to_string(type), of_type(type));
     if (types_ > 1) prune("pooled", heads_);
+    compare_types();
     finish();
     return std::move(result_);
   }
@@ -120,6 +121,7 @@ class Pruner {
   // Every place: all heads but one out, for the head with which that is best.
   void leave_one() {
     Table table{"best_alone", {"type", "layer", "head", "score", "change", "p"}, {}};
+    double last_cross = 0, most_encoder = 0;  // losses
     for (std::size_t place = 0; place < places_.size(); ++place) {
       std::optional<HeadId> best;
       std::vector<HeadId> best_removed;
@@ -139,7 +141,14 @@ class Pruner {
       result_.numbers.set(join_text("best_alone.", to_string(places_[place].type), ".layer_",
                                     places_[place].layer, ".change"),
                           value - base_);
+      const AttentionType type = places_[place].type;
+      if (type == AttentionType::encoder) most_encoder = std::max(most_encoder, base_ - value);
+      if (type == AttentionType::cross) last_cross = base_ - value;  // layers come in order
     }
+    // Where no encoder layer loses anything, a thousandth of the score stands for its loss.
+    if (last_cross != 0)
+      result_.numbers.set("best_alone.last_cross_over_encoder",
+                          last_cross / std::max(most_encoder, 1e-3 * std::fabs(base_)));
     result_.tables.push_back(std::move(table));
   }
 
@@ -178,14 +187,36 @@ class Pruner {
     const double area = mean_score(curve);
     for (std::size_t i = 0; i < curve.score.size(); ++i) {
       curves_.rows.push_back({type, order, curve.removed[i], spec_.fractions[i], curve.score[i]});
-      if (order == "importance")
-        result_.numbers.set(join_text(type, ".importance.without_", std::lround(100 * spec_.fractions[i])),
-                            curve.score[i]);
+      if (order == "importance") note_share(type, percent(spec_.fractions[i]), curve.score[i]);
     }
     areas_.rows.push_back({type, order, area});
     if (order == "importance" || order == "drop")
       result_.numbers.set(type + "." + order + ".mean_score", area);
     return area;
+  }
+
+  static std::string percent(double share) { return std::to_string(std::lround(100 * share)); }
+
+  // Of what cross-attention is worth, a share is kept: without any of it the decoder sees no source.
+  void note_share(const std::string& type, const std::string& share, double score) {
+    result_.numbers.set(type + ".importance.without_" + share, score);
+    result_.numbers.set(type + ".importance.loss_" + share, base_ - score);
+    const auto cross = of_type(AttentionType::cross);
+    if (cross.empty()) return;
+    const double blind = scores_->value(cross);
+    if (base_ > blind)
+      result_.numbers.set(type + ".importance.kept_" + share, (score - blind) / (base_ - blind));
+  }
+
+  // What the types differ by when the same share of each is out.
+  void compare_types() {
+    for (const auto& [a, b] : {std::pair{"encoder", "cross"}, {"encoder", "decoder"}, {"decoder", "cross"}})
+      for (const double share : spec_.fractions) {
+        const std::string at = ".importance.without_" + percent(share);
+        if (result_.numbers.find(a + at) == nullptr || result_.numbers.find(b + at) == nullptr) continue;
+        result_.numbers.set(join_text(a, "_minus_", b, ".without_", percent(share)),
+                            result_.numbers.number(a + at) - result_.numbers.number(b + at));
+      }
   }
 
   // Spearman's, equals share their ranks.

@@ -102,6 +102,7 @@ struct PathDecomposition final : ProbeSpec {
       set_numbers(join_text("length_", length), sums, result);
     }
     result.tables.push_back(std::move(table));
+    set_contrast(static_cast<Index>(heads.size()), result.numbers);
     return result;
   }
 
@@ -136,6 +137,21 @@ struct PathDecomposition final : ProbeSpec {
       score(subject.model, input, sums);
     });
     return sums;
+  }
+
+  // The two shortest lengths above zero minus the two longest, where they are different ones.
+  static void set_contrast(Index layers, Record& numbers) {
+    if (layers < 4) return;
+    for (const char* score : {".token_accuracy", ".sequence_accuracy"}) {
+      double contrast = 0;
+      for (const auto& [length, sign] :
+           {std::pair<Index, int>{1, 1}, {2, 1}, {layers - 1, -1}, {layers, -1}}) {
+        const std::string name = join_text("length_", length, score);
+        if (numbers.find(name) == nullptr) return;
+        contrast += 0.5 * sign * numbers.number(name);
+      }
+      numbers.set(std::string("short_minus_long") + score, contrast);
+    }
   }
 
   static void set_numbers(const std::string& name, const std::vector<TaskSums>& all, ProbeResult& result) {

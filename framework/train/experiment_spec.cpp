@@ -42,6 +42,10 @@ void ExpectSpec::fields(Fields& f) {
   f("within", within, at_least(0), "how far below it a run may stay");
 }
 
+void LogSpec::fields(Fields& f) {
+  f("tensorboard", tensorboard, "write event files for TensorBoard to tensorboard/ in the run folder");
+}
+
 void ExperimentSpec::fields(Fields& f) {
   f("name", name, "of the run; its folder is runs/NAME");
   f("seed", seed, at_least(0), "of initial weights, dropout, data order and generated data");
@@ -59,6 +63,7 @@ void ExperimentSpec::fields(Fields& f) {
   f.section("train", train, "how it learns");
   f.section("decode", decode, "how it writes");
   f.section("expect", expect, "the score to expect");
+  f.section("log", log, "what a run writes for other programs");
 }
 
 }  // namespace attnlab

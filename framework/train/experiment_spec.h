@@ -53,6 +53,12 @@ struct ExpectSpec {
   void fields(Fields& f);
 };
 
+// What a run writes beside its own files.
+struct LogSpec {
+  bool tensorboard = false;
+  void fields(Fields& f);
+};
+
 struct ExperimentSpec {
   std::string name = "experiment";
   std::int64_t seed = 1;
@@ -63,6 +69,7 @@ struct ExperimentSpec {
   TrainSpec train;
   DecodeSpec decode;
   ExpectSpec expect;
+  LogSpec log;
   void fields(Fields& f);
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "train/event_file.h"
 #include "train/log.h"
 #include "train/metrics_log.h"
 
@@ -19,6 +20,7 @@ class Loop {
         metrics_(folder.path(), state_.step),
         saved_step_(state_.step) {
     result_.last_validation = metrics_.last_validation();
+    if (spec.log.tensorboard) events_.emplace(folder.path() / "tensorboard", state_.step + 1);
   }
 
   LoopResult run() {
@@ -42,6 +44,11 @@ class Loop {
   }
 
  private:
+  void keep(const Record& line) {
+    metrics_.write(line);
+    if (events_) events_->write(line);
+  }
+
   StepReport step() {
     const Profile::Step measured(options_.profile);
     return trainer_.step();
@@ -80,7 +87,7 @@ class Loop {
     line.set("tokens_seen", state_.tokens_seen);
     line.set("training_seconds", state_.training_seconds);
     line.set("skipped_updates", state_.skipped.total);
-    metrics_.write(line);
+    keep(line);
     log_info(
         fmt::format("step {}/{}  epoch {:.2f}  loss {:.4f}  perplexity {:.2f}  rate {:.3g}  {:.0f} tokens/s",
                     state_.step, trainer_.total_steps(), trainer_.epoch(), line.number("loss"),
@@ -113,7 +120,7 @@ class Loop {
       if (due(train_.checkpoint_every)) save({});
       return;
     }
-    metrics_.write(line);
+    keep(line);
     const double score = score_of(train_.early_stopping, line);
     const bool best = note_score(train_.early_stopping, score, state_.step, state_.best);
     std::string text = fmt::format("validation at step {}", state_.step);
@@ -135,6 +142,7 @@ class Loop {
   const LoopOptions& options_;
   CheckpointStore store_;
   MetricsLog metrics_;
+  std::optional<EventFile> events_;  // for TensorBoard
   ProgressBar bar_;
   Index saved_step_;
   LoopResult result_;

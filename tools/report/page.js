@@ -195,8 +195,7 @@
           pen.fillStyle = dark ? "#23282f" : "#eceef1";
           pen.fillRect(x, y, size, size);
           pen.fillStyle = dark ? "#3a414b" : "#cfd4db";
-          const dot = Math.max(1, size >> 2);
-          for (let i = 0; i < size; i += dot) pen.fillRect(x + i, y + size - dot - i, dot, dot);
+          for (let i = 0; i < size; ++i) for (let j = (6 - (x + y + i) % 6) % 6; j < size; j += 6) pen.fillRect(x + i, y + j, 1, 1);
           continue;
         }
         const w = Math.min(1, Math.abs(value(q, k))) ** 0.7;
