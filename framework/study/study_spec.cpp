@@ -50,9 +50,9 @@ void StudySpec::fields(Fields& f) {
   f.check(!seeds.empty(), "seeds", "needs at least one seed");
   f.check(all_different(seeds), "seeds", "a seed is given twice");
   const std::vector<std::string> known = baseline_names();
-  for (const std::string& name : controls)
-    f.check(std::find(known.begin(), known.end(), name) != known.end(), "controls",
-            "'" + name + "' is none of " + join_names(known));
+  for (const std::string& control : controls)
+    f.check(std::find(known.begin(), known.end(), control) != known.end(), "controls",
+            "'" + control + "' is none of " + join_names(known));
   f.check(all_different(controls), "controls", "a control is given twice");
   const bool apart = std::none_of(rates.seeds.begin(), rates.seeds.end(), [this](std::int64_t seed) {
     return std::find(seeds.begin(), seeds.end(), seed) != seeds.end();

@@ -14,6 +14,7 @@ class Run:
     values: dict = field(default_factory=dict)  # numbers of result.json
     metrics: list = field(default_factory=list)  # lines of metrics.jsonl
     environment: dict = field(default_factory=dict)
+    probes: dict = field(default_factory=dict)  # what `attnlab probe` found, by name
 
 
 @dataclass
@@ -84,6 +85,17 @@ def read_lines(path):
     return records
 
 
+def read_probes(folder):
+    """Results of `attnlab probe … --out FOLDER` and of studies, which have a folder for each, by name."""
+    found = {}
+    for path in sorted([*pathlib.Path(folder).glob("*/*.json"), *pathlib.Path(folder).glob("*.json")]):
+        probe = read_json(path)
+        if "numbers" in probe:
+            name = path.stem if path.parent == pathlib.Path(folder) else path.parent.name
+            found[name] = {"kind": path.stem, **probe}
+    return found
+
+
 def read_run(folder, seed=0, status=None, values=None):
     folder = pathlib.Path(folder)
     result = read_json(folder / "result.json")
@@ -94,6 +106,7 @@ def read_run(folder, seed=0, status=None, values=None):
         values=values if values is not None else result,
         metrics=read_lines(folder / "metrics.jsonl"),
         environment=read_json(folder / "environment.json"),
+        probes=read_probes(folder / "probes"),
     )
 
 
@@ -107,6 +120,8 @@ def study_group(study):
             folder = folders.get((arm["name"], run["seed"]), "")
             values = dict(run.get("values", {}))
             runs.append(read_run(folder or "/nonexistent", run["seed"], run["status"], values))
+            kept = pathlib.Path(study["file"]).parent / "probes" / f"{arm['name']}.seed-{run['seed']}"
+            runs[-1].probes.update(read_probes(kept))
         arms.append(
             Arm(arm["name"], runs, arm.get("note", ""), arm.get("control", False), number(arm.get("published")),
                 arm.get("point", {}), arm.get("parameters", 0), arm.get("baseline", ""), arm.get("difference"))
@@ -135,8 +150,3 @@ def runs_group(runs):
     metric = main_metric([arm.runs[0] for arm in arms])
     columns = ["valid_nll", "training_seconds"] if metric != "valid_nll" else ["training_seconds"]
     return Group("Runs", arms, metric, columns)
-
-
-def probes_of(run):
-    """Results of `attnlab probe … --out RUN/probes`, by name."""
-    return {path.stem: read_json(path) for path in sorted((run.folder / "probes").glob("*.json"))}

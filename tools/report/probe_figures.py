@@ -27,7 +27,7 @@ def residual_norm(probe, name):
     if not lines:
         return None
     deep = min(row["mean"] for rows in lines.values() for row in rows) < 1e-2
-    figure, axes = style.plot(5.6, 3.3)
+    figure, axes = style.plot(7.2, 3.3)
     styles = {("mean", "composite"): "-", ("minimiser", "composite"): "--", ("mean", "frobenius"): ":"}
     stacks = sorted({stack for stack, _, _ in lines})
     for (stack, centre, norm), rows in lines.items():
@@ -70,7 +70,7 @@ def token_cosine(probe, name):
     return Figure(name, figure, "How alike the tokens of a sentence are, by depth. Band: one standard deviation over sentences.")
 
 
-def heat_map(probe, table, value, name, title, caption, low=None, high=None):
+def heat_map(probe, table, value, name, title, caption, low=None, high=None, signed=False):
     """Layers by heads, one map a type of attention."""
     rows = rows_of(probe, table)
     types = [kind for kind in ("encoder", "decoder", "cross") if any(row["type"] == kind for row in rows)]
@@ -81,6 +81,9 @@ def heat_map(probe, table, value, name, title, caption, low=None, high=None):
     values = [row[value] for row in rows if row[value] is not None]
     bottom = min(values) if low is None else low
     top = max(values) if high is None else high
+    if signed:
+        top = max(abs(v) for v in values) or 1
+        bottom = -top
     figure, all_axes = style.plot(1.1 + (0.55 + 0.3 * heads) * len(types), 1.0 + 0.3 * layers, ncols=len(types), squeeze=False)
     image = None
     for axes, kind in zip(all_axes[0], types):
@@ -88,7 +91,7 @@ def heat_map(probe, table, value, name, title, caption, low=None, high=None):
         for row in rows:
             if row["type"] == kind and row[value] is not None:
                 grid[row["layer"]][row["head"]] = row[value]
-        image = axes.imshow(grid, cmap="viridis", vmin=bottom, vmax=top, aspect="equal")
+        image = axes.imshow(grid, cmap="RdBu" if signed else "viridis", vmin=bottom, vmax=top, aspect="equal")
         axes.set_title({"encoder": "encoder self", "decoder": "decoder self", "cross": "cross"}[kind], fontsize=9)
         axes.set_xticks(range(heads), [str(h) for h in range(heads)])
         axes.set_yticks(range(layers), [str(layer) for layer in range(layers)])
@@ -127,10 +130,10 @@ def pruning(probe, name):
         axes.set_title({"encoder": "encoder self", "decoder": "decoder self", "cross": "cross", "pooled": "all types"}[kind],
                        fontsize=9)
         axes.set_xlabel("heads out, %")
-    all_axes[0][0].set_ylabel("score")
-    style.legend_beside(all_axes[0][-1], 4)
     notes = " ".join(probe.get("notes", [])[:1])
-    return Figure(name, figure, f"Pruning heads without retraining ({notes}).")
+    all_axes[0][0].set_ylabel(style.label(notes.removeprefix("scores: ").split(";")[0]) or "score")
+    style.legend_beside(all_axes[0][-1], 4)
+    return Figure(name, figure, f"Pruning heads without retraining; {notes}.")
 
 
 def paths(probe, name):
@@ -157,7 +160,59 @@ def paths(probe, name):
     return Figure(name, figure, "What sums of paths of one length score. Dots: draws of paths; dotted: the whole network.")
 
 
-def figures(probe_name, probe, name):
+# Probes whose curves of all arms stand on shared axes: the table, what tells lines of one run apart, what is drawn.
+SHARED = {
+    "residual_norm": ("stack", "layer", "mean", "residual over rows", {"centre": "mean", "norm": "composite"}),
+    "token_cosine": ("stack", "layer", "mean", "mean cosine of token pairs", {}),
+    "path_decomposition": (None, "length", "token_accuracy", "token accuracy", {}),
+}
+
+
+def shared_curves(kind, arms, name):
+    """One line an arm with a band over seeds; `arms`: (name, control, probes of its runs)."""
+    split, x, y, words, only = SHARED[kind]
+    lines = {}
+    for arm, control, probes in arms:
+        for probe in probes:
+            for row in rows_of(probe, kind):
+                if all(row[key] == value for key, value in only.items()) and row[y] is not None:
+                    panel = row[split] if split else ""
+                    lines.setdefault(panel, {}).setdefault((arm, control), {}).setdefault(row[x], []).append(row[y])
+    if not lines:
+        return None
+    noise = {row[x]: row["noise"] for _, _, probes in arms for probe in probes for row in rows_of(probe, kind) if "noise" in row}
+    values = [v for panel in lines.values() for line in panel.values() for vs in line.values() for v in vs]
+    deep = kind == "residual_norm" and min(values) < 1e-2
+    figure, all_axes = style.plot(3.9 * len(lines) + 1.9, 3.5, ncols=len(lines), squeeze=False, sharey=True)
+    names = [arm for arm, _, _ in arms]
+    for axes, (panel, by_arm) in zip(all_axes[0], sorted(lines.items())):
+        for (arm, control), points in by_arm.items():
+            xs = sorted(points)
+            means = [statistics.fmean(points[at]) for at in xs]
+            shade = CONTROL if control else style.colour(names.index(arm))
+            mark = "--" if control or names.index(arm) >= len(style.COLOURS) else "-"
+            axes.plot(xs, means, mark, color=shade, marker="o", markersize=3, label=arm)
+            if any(len(points[at]) > 1 for at in xs):
+                axes.fill_between(xs, [min(points[at]) for at in xs], [max(points[at]) for at in xs], color=shade, alpha=0.15,
+                                  linewidth=0)
+        if deep:
+            axes.plot(sorted(noise), [noise[at] for at in sorted(noise)], ":", color=CONTROL, linewidth=1.2, label="noise of rounding")
+            axes.set_yscale("log")
+        axes.set_title(panel)
+        axes.set_xlabel("layer (0: embeddings)" if x == "layer" else "length of paths")
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    all_axes[0][0].set_ylabel(words)
+    style.legend_beside(all_axes[0][-1], len(arms))
+    captions = {
+        "residual_norm": "How far tokens are from being all alike, by depth: composite norm of the residual around the mean, over that of "
+                         "the rows.",
+        "token_cosine": "How alike the tokens of a sentence are, by depth.",
+        "path_decomposition": "What sums of paths of one length score.",
+    }
+    return Figure(name, figure, captions[kind] + " Lines: means over seeds and sentences; bands: range over seeds.")
+
+
+def figures(kind, probe, name):
     """All figures of a probe's results."""
     makers = {
         "residual_norm": lambda: [residual_norm(probe, name)],
@@ -173,7 +228,7 @@ def figures(probe_name, probe, name):
         "head_pruning": lambda: [
             pruning(probe, name),
             heat_map(probe, "single", "change", name + "_single", "change of score",
-                     "What the score loses or gains when one head alone is out.")],
+                     "What the score loses (red) or gains (blue) when one head alone is out.", signed=True)],
         "path_decomposition": lambda: [paths(probe, name)],
     }
-    return [figure for figure in makers.get(probe_name, lambda: [])() if figure is not None]
+    return [figure for figure in makers.get(kind, lambda: [])() if figure is not None]

@@ -69,27 +69,45 @@ class Report:
         return f"<h2 id='{name}cost'>{text(group.title)}: cost</h2>" + self.keep(drawn) + page.more("Numbers", page.cost_table(group))
 
     def probes_section(self):
-        parts = []
-        for group in self.groups:
-            for arm in group.arms:
-                for run in arm.runs:
-                    parts.append(self.probes_of_run(arm, run))
+        parts = [self.probes_of_group(group) for group in self.groups]
         return "<h2 id='probes'>Probes</h2>" + "".join(parts) if any(parts) else ""
 
-    def probes_of_run(self, arm, run):
+    def probes_of_group(self, group):
+        """Curves of all arms together; maps of heads for the first run of every arm that has them."""
+        kinds = {}
+        for arm in group.arms:
+            for run in arm.runs:
+                kinds.update({name: probe["kind"] for name, probe in run.probes.items()})
         parts = []
-        for probe_name, probe in data.probes_of(run).items():
-            if probe_name == "attention_maps" or not probe:
-                continue
-            label = f"{arm.name}{f', seed {run.seed}' if run.seed else ''}"
-            name = safe_name(f"{probe_name}_{label}")
-            drawn = "".join(self.keep(one) for one in probe_figures.figures(probe_name, probe, name))
-            tables = "".join(
-                page.table(table["columns"], [[self.cell(v) for v in row] for row in table["rows"][:400]])
-                for table in probe.get("tables", {}).values())
-            notes = "".join(f"<p class='soft'>{text(note)}</p>" for note in probe.get("notes", []))
-            parts.append(f"<h3>{text(label)}: {text(probe_name.replace('_', ' '))}</h3>{drawn}{notes}" + page.more("Numbers", tables))
+        for name, kind in kinds.items():
+            found = [(arm, run) for arm in group.arms for run in arm.runs if name in run.probes]
+            if kind in probe_figures.SHARED and len(found) > 1:
+                parts.append(self.shared_probe(group, name, kind))
+            elif kind != "attention_maps":
+                first = {}
+                for arm, run in found:
+                    first.setdefault(arm.name, (arm, run))
+                parts.extend(self.probe_of_run(name, arm, run) for arm, run in list(first.values())[:6])
         return "".join(parts)
+
+    def shared_probe(self, group, name, kind):
+        arms = [(arm.name, arm.control, [run.probes[name] for run in arm.runs if name in run.probes]) for arm in group.arms]
+        arms = [arm for arm in arms if arm[2]]
+        drawn = self.keep(probe_figures.shared_curves(kind, arms, self.prefix(group) + safe_name(name)))
+        tables = "".join(page.more(f"{arm}", self.tables(probes[0])) for arm, _, probes in arms)
+        return f"<h3>{text(name.replace('_', ' '))}</h3>{drawn}" + page.more("Numbers of the first seed", tables)
+
+    def probe_of_run(self, name, arm, run):
+        probe = run.probes[name]
+        label = f"{arm.name}{f', seed {run.seed}' if run.seed else ''}"
+        drawn = "".join(self.keep(one) for one in probe_figures.figures(probe["kind"], probe, safe_name(f"{name}_{label}")))
+        notes = "".join(f"<p class='soft'>{text(note)}</p>" for note in probe.get("notes", []))
+        return f"<h3>{text(label)}: {text(name.replace('_', ' '))}</h3>{drawn}{notes}" + page.more("Numbers", self.tables(probe))
+
+    def tables(self, probe):
+        return "".join(
+            page.table(table["columns"], [[self.cell(v) for v in row] for row in table["rows"][:400]])
+            for table in probe.get("tables", {}).values())
 
     @staticmethod
     def cell(value):

@@ -118,6 +118,7 @@ def legend_beside(axes, entries):
 LABELS = {
     "nll": "nats a token (NLL)",
     "loss": "loss",
+    "log_likelihood": "log-likelihood, nats a token",
     "bleu": "BLEU",
     "chrf": "chrF",
     "exact_match": "exact match",
