@@ -39,10 +39,14 @@ struct OrderExpectation final : ExpectationSpec {
     judgement.figures =
         fmt::format("expected {}; in this order in {} of {} seeds", judgement.figures, held, judgement.seeds);
     if (judgement.seeds == 0) return judgement;
-    const bool mean_order = std::is_sorted(means.begin(), means.end(), std::less_equal<>());
-    judgement.decision = held == judgement.seeds ? Decision::reproduced
-                         : !mean_order           ? Decision::not_reproduced
-                                                 : Decision::undecidable;
+    // Chance of the order in so many seeds if all orders were as likely.
+    judgement.p_value =
+        binomial_tail(held, judgement.seeds, 1 / std::tgamma(static_cast<double>(order.size()) + 1));
+    judgement.figures += fmt::format(", p = {:.3g}", judgement.p_value);
+    if (!std::is_sorted(means.begin(), means.end(), std::less_equal<>()))
+      judgement.decision = Decision::not_reproduced;
+    else if (judgement.p_value <= alpha)
+      judgement.decision = Decision::reproduced;
     return judgement;
   }
 };
@@ -114,8 +118,8 @@ struct EquivalenceExpectation final : ExpectationSpec {
   }
 };
 
-const Registered<ExpectationSpec, OrderExpectation> order_registered{"order",
-                                                                     "arms in the order of their values"};
+const Registered<ExpectationSpec, OrderExpectation> order_registered{
+    "order", "arms in the order of their values, more often than chance"};
 const Registered<ExpectationSpec, SignTestExpectation> sign_registered{
     "sign_test", "one arm above or below another, by the signs of the seeds"};
 const Registered<ExpectationSpec, EquivalenceExpectation> equivalence_registered{

@@ -20,8 +20,6 @@ TaskFacts facts_of(const Task& task) {
   if (!task.valid.examples.empty()) {
     for (const char* name : {"loss", "nll", "perplexity", "accuracy"})
       facts.metrics.push_back(std::string("valid_") + name);
-    if (!task.valid.references.empty())
-      for (const std::string& metric : task.metrics) facts.metrics.push_back("valid_" + metric);
   }
   for (const char* name :
        {"step", "epoch", "wall_seconds", "training_seconds", "target_tokens_per_second", "peak_memory_bytes"})
@@ -59,6 +57,8 @@ void Planner::look_at(std::size_t index, std::map<std::string, LoadedTask>& task
     }
     const Task& task = tasks.at(key).task;
     facts_.push_back(tasks.at(key).facts);
+    if (spec->train.validation_scores && !task.valid.references.empty())
+      for (const std::string& metric : task.metrics) facts_.back().metrics.push_back("valid_" + metric);
     check_fit(*spec, task);
     const auto built = build_model(*spec, vocabulary_of(task), choose_precision(spec->precision).type, true);
     for (const ProbeUse& use : study_.probes)

@@ -88,6 +88,8 @@ class StudyRunner {
       throw ConfigError("error: study.metric: the task has no scores; name a metric");
     std::vector<std::string> wanted = study_.spec.columns;
     if (!study_.spec.metric.empty()) wanted.push_back(study_.spec.metric);
+    for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
+      if (!planner_.rates(arm).empty()) wanted.push_back(study_.spec.rates.choose_by);
     for (const Claim& claim : study_.claims) {
       const std::string& name = claim.spec->metric;
       if (!name.empty() && !produced(name))

@@ -101,16 +101,20 @@ Interval95 confidence_interval(std::span<const double> values, double confidence
   return {mean(values) - reach, mean(values) + reach};
 }
 
-double sign_test(std::span<const double> differences) {
-  const auto positive = std::count_if(differences.begin(), differences.end(), [](double d) { return d > 0; });
-  const auto n =
-      positive + std::count_if(differences.begin(), differences.end(), [](double d) { return d < 0; });
-  double term = std::pow(0.5, static_cast<double>(n)), sum = 0;  // choose(n, k) / 2^n from k = n down
-  for (auto k = n; k >= positive; --k) {
-    sum += term;
-    term *= static_cast<double>(k) / static_cast<double>(n - k + 1);
+double binomial_tail(Index successes, Index n, double q) {
+  double sum = 0;
+  for (Index k = std::max<Index>(successes, 0); k <= n; ++k) {
+    double term = 1;  // choose(n, k) q^k (1 - q)^(n - k), small factors and large ones in turn
+    for (Index i = 1; i <= k; ++i) term *= q * static_cast<double>(n - k + i) / static_cast<double>(i);
+    sum += term * std::pow(1 - q, static_cast<double>(n - k));
   }
   return std::min(sum, 1.0);
+}
+
+double sign_test(std::span<const double> differences) {
+  const auto positive = std::count_if(differences.begin(), differences.end(), [](double d) { return d > 0; });
+  const auto negative = std::count_if(differences.begin(), differences.end(), [](double d) { return d < 0; });
+  return binomial_tail(positive, positive + negative, 0.5);
 }
 
 double equivalence_test(std::span<const double> differences, double margin) {

@@ -33,6 +33,9 @@ struct Interval95 {
 // Of the mean, by Student's t; NaN for fewer than two values.
 Interval95 confidence_interval(std::span<const double> values, double confidence = 0.95);
 
+// Chance of at least `successes` in n independent trials that succeed with probability q.
+double binomial_tail(Index successes, Index n, double q);
+
 // Exact one-sided sign test: chance of at least as many positive values among those that are not zero, if
 // either sign were as likely. 1 where there is none.
 double sign_test(std::span<const double> differences);

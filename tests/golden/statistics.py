@@ -60,6 +60,8 @@ print(json.dumps({
                  for p in (0.001, 0.2, 0.5, 0.8, 0.975) for f in (1, 2, 5, 11)],
     "x": X, "y": Y, "slope": stats.linregress(np.log(X), np.log(Y)).slope, "area": float(np.trapezoid(Y, X)),
     "p": P, "holm": holm(P),
+    "binomial": [{"k": k, "n": n, "q": q, "tail": stats.binom.sf(k - 1, n, q)}
+                 for k, n, q in [(0, 4, 0.3), (3, 3, 0.5), (2, 6, 1 / 6), (6, 6, 1 / 6), (40, 60, 0.5), (1, 1, 0.25)]],
     "hierarchical": hierarchical(),
     "detectable": {"sd": 0.7, "n": 5,
                    "value": (stats.t.ppf(0.975, 4) + stats.t.ppf(0.8, 4)) * 0.7 / math.sqrt(5)},

@@ -80,11 +80,13 @@ TEST_CASE("differences and factors are paired by seed") {
   CHECK(decision(kThree, "{kind: difference, arm: gone, at_most: 0}") == kOpen);
 }
 
-TEST_CASE("an order must hold in every seed; a sign test needs enough of them") {
-  CHECK(decision(kThree, "{kind: order, arms: [bad, base]}") == kYes);
+TEST_CASE("an order must hold more often than chance; a sign test needs enough seeds") {
+  CHECK(decision(kThree, "{kind: order, arms: [bad, base]}") == kOpen);  // p = 1/8
+  CHECK(decision(kThree, "{kind: order, arms: [bad, base], alpha: 0.2}") == kYes);
   CHECK(decision(kThree, "{kind: order, arms: [base, bad]}") == kNo);
-  CHECK(decision(kThree, "{kind: order, arms: [bad, noisy]}") == kYes);
-  CHECK(decision(kThree, "{kind: order, arms: [base, noisy]}") == kOpen);
+  CHECK(decision(kThree, "{kind: order, arms: [base, noisy], alpha: 0.2}") == kOpen);
+  CHECK(verdicts_on(kThree, {"{kind: order, arms: [bad, base, noisy]}"})[0].p_value ==
+        Approx(1 - std::pow(5.0 / 6, 3) - 3 * std::pow(5.0 / 6, 2) / 6));  // in two of three seeds
   CHECK(decision(kThree, "{kind: sign_test, arm: bad, direction: below}") == kOpen);
   const StudyResults five =
       results_of({arm("base", {1, 2, 3, 4, 5}), arm("more", {2, 3, 4, 5, 6}), arm("mixed", {2, 1, 4, 3, 6})});

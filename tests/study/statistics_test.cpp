@@ -46,6 +46,8 @@ TEST_CASE("slopes, areas, Holm and detectable differences are those of NumPy and
   CHECK(area_under_curve(x, y) == near(stored["area"]));
   const Numbers corrected = holm(stored["p"].get<Numbers>());
   for (std::size_t i = 0; i < corrected.size(); ++i) CHECK(corrected[i] == near(stored["holm"][i]));
+  for (const auto& one : stored["binomial"])
+    CHECK(binomial_tail(one["k"], one["n"], one["q"]) == near(one["tail"]));
   const auto& detectable = stored["detectable"];
   CHECK(detectable_difference(detectable["sd"], detectable["n"]) == near(detectable["value"]));
 }

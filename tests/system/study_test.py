@@ -70,7 +70,7 @@ class Studies(SystemTest):
         self.assertEqual(len(self.results("parts-quick")["arms"]), 2)
         verdicts = {verdict["claim"]: verdict for verdict in results["verdicts"]}
         self.assertEqual([v["verdict"] for v in verdicts.values()],
-                         ["reproduced", "not reproduced", "reproduced", "reproduced"])
+                         ["reproduced", "not reproduced", "not decidable", "reproduced"])
         self.assertTrue(all(v["set"] == "before the run" for v in verdicts.values()))
         for text in ("no_mlp", "0.5", "made-up", "not reproduced", "no MLPs"):
             self.assertIn(text, done.out)
@@ -313,6 +313,8 @@ study:
                 "bad.yaml:14:5: error:", "no arm produces the metric 'blue'", "valid_nll", old=metric)
         refused("    size: {kind: difference, arm: no_mlp}\n", "needs 'at_least', 'at_most' or both", old=metric)
         refused("    size: {kind: diference, arm: no_mlp}\n", "difference", old=metric)
+        refused("  rates: {values: [1e-3], choose_by: valid_bleu}\n", "no arm produces the metric 'valid_bleu'", "valid_nll",
+                old="  source: a made-up table\n")
         refused("  seeds: []\n", "at least one seed", old="  seeds: [1, 2]\n")
         refused("  seeds: [1, 1]\n", "given twice", old="  seeds: [1, 2]\n")
         refused("  only: [ful]\n", "did you mean 'full'?", old="  source: a made-up table\n")
