@@ -1,71 +1,116 @@
 #include "attention/cache.h"
 
 #include <cstring>
+#include <numeric>
+
+#include "core/parallel.h"
 
 namespace attnlab {
 namespace {
 
-// Copies `count` rows; both sides have the same columns and type.
-void copy_rows(const Tensor& from, Index from_row, const Tensor& to, Index to_row, Index count) {
-  if (count > 0) to.row_view(to_row, count).copy_from(from.row_view(from_row, count));
+constexpr Index kGrain = 16;  // regions worth a thread
+
+std::byte* row_of(const Tensor& rows, Index row) {
+  return static_cast<std::byte*>(rows.raw()) + row * rows.row_stride() * size_of(rows.type());
 }
 
-// A tensor for `count` hypotheses of `capacity` rows; parents' rows are copied over.
-Tensor regrouped(const Tensor& old, Index old_capacity, Index capacity, const std::vector<Index>& parents,
-                 const std::vector<Index>& lengths) {
-  if (!old) return {};
-  const Tensor result({static_cast<Index>(parents.size()) * capacity, old.columns()}, old.type());
-  for (std::size_t i = 0; i < parents.size(); ++i)
-    copy_rows(old, parents[i] * old_capacity, result, static_cast<Index>(i) * capacity, lengths[i]);
-  return result;
+// Copies `count` rows into a tensor without gaps; both have the same columns and type.
+void copy_rows(const Tensor& from, Index from_row, const Tensor& to, Index to_row, Index count) {
+  const auto bytes = static_cast<std::size_t>(to.columns() * size_of(to.type()));
+  if (from.contiguous()) {
+    std::memcpy(row_of(to, to_row), row_of(from, from_row), static_cast<std::size_t>(count) * bytes);
+  } else {
+    for (Index i = 0; i < count; ++i) std::memcpy(row_of(to, to_row + i), row_of(from, from_row + i), bytes);
+  }
 }
 
 }  // namespace
 
-void KeyValueCache::grow(Index capacity, const HeadRows& like) {
-  const auto count = static_cast<Index>(lengths_.size());
-  std::vector<Index> same(lengths_.size());
-  for (std::size_t i = 0; i < same.size(); ++i) same[i] = static_cast<Index>(i);
-  const auto grown = [&](const Tensor& old, const Var& rows) {
-    if (!rows) return Tensor();
-    return old ? regrouped(old, capacity_, capacity, same, lengths_)
-               : Tensor({count * capacity, rows.shape().columns()}, rows.type());
+KeyValueCache::KeyValueCache(Index count)
+    : lengths_(static_cast<std::size_t>(count), 0), places_(lengths_.size()), regions_(count) {
+  std::iota(places_.begin(), places_.end(), Index{0});
+}
+
+// Moves everything to new memory, hypothesis i to region i. `like` says what rows look like if there are none
+// yet.
+void KeyValueCache::lay_out(Index regions, Index capacity, const HeadRows* like) {
+  const auto moved = [&](const Tensor& old, const Var& rows) {
+    if (!old) return rows ? Tensor({regions * capacity, rows.shape().columns()}, rows.type()) : Tensor();
+    const Tensor result({regions * capacity, old.columns()}, old.type());
+    parallel_for(static_cast<Index>(lengths_.size()), kGrain, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) {
+        const auto b = static_cast<std::size_t>(i);
+        copy_rows(old, places_[b] * capacity_, result, i * capacity, lengths_[b]);
+      }
+    });
+    return result;
   };
-  key_ = grown(key_, like.key);
-  value_ = grown(value_, like.value);
+  key_ = moved(key_, like ? like->key : Var());
+  value_ = moved(value_, like ? like->value : Var());
+  std::iota(places_.begin(), places_.end(), Index{0});
+  regions_ = regions;
   capacity_ = capacity;
 }
 
 void KeyValueCache::append(const HeadRows& rows, const Sequences& places) {
-  check(places.count() == static_cast<Index>(lengths_.size()), "cache of ", lengths_.size(),
-        " hypotheses got rows of ", places.count());
+  const auto count = static_cast<Index>(lengths_.size());
+  check(places.count() == count, "cache of ", count, " hypotheses got rows of ", places.count());
   Index needed = 0;
-  for (Index b = 0; b < places.count(); ++b)
+  for (Index b = 0; b < count; ++b)
     needed = std::max(needed, lengths_[static_cast<std::size_t>(b)] + places.length(b));
-  if (needed > capacity_ || (!value_ && !key_)) grow(std::max<Index>({needed, 2 * capacity_, 16}), rows);
-  for (Index b = 0; b < places.count(); ++b) {
-    Index& length = lengths_[static_cast<std::size_t>(b)];
-    const Index to = b * capacity_ + length;
-    if (rows.key) copy_rows(rows.key.value(), places.offset(b), key_, to, places.length(b));
-    if (rows.value) copy_rows(rows.value.value(), places.offset(b), value_, to, places.length(b));
-    length += places.length(b);
-  }
+  if (needed > capacity_ || (!value_ && !key_))
+    lay_out(std::max(count, regions_), std::max<Index>({needed, 2 * capacity_, 16}), &rows);
+  parallel_for(count, kGrain, [&](Index begin, Index end) {
+    for (Index b = begin; b < end; ++b) {
+      const auto i = static_cast<std::size_t>(b);
+      const Index to = places_[i] * capacity_ + lengths_[i], length = places.length(b);
+      if (rows.key) copy_rows(rows.key.value(), places.offset(b), key_, to, length);
+      if (rows.value) copy_rows(rows.value.value(), places.offset(b), value_, to, length);
+      lengths_[i] += length;
+    }
+  });
 }
 
 Sequences KeyValueCache::keys() const {
   Sequences result;
-  for (std::size_t b = 0; b < lengths_.size(); ++b)
-    result.offsets.push_back(static_cast<Index>(b + 1) * capacity_);
+  result.offsets.clear();
+  for (const Index place : places_) result.offsets.push_back(place * capacity_);
+  result.offsets.push_back(regions_ * capacity_);
   result.lengths = lengths_;
   return result;
 }
 
 void KeyValueCache::reorder(const std::vector<Index>& parents) {
-  std::vector<Index> lengths;
-  for (const Index parent : parents) lengths.push_back(lengths_[static_cast<std::size_t>(parent)]);
-  key_ = regrouped(key_, capacity_, capacity_, parents, lengths);
-  value_ = regrouped(value_, capacity_, capacity_, parents, lengths);
+  const auto count = static_cast<Index>(parents.size());
+  if (count > regions_) lay_out(count, capacity_, nullptr);
+  std::vector<Index> lengths, places(parents.size(), -1);
+  std::vector<bool> taken(static_cast<std::size_t>(regions_), false);
+  for (std::size_t i = 0; i < parents.size(); ++i) {
+    const auto parent = static_cast<std::size_t>(parents[i]);
+    lengths.push_back(lengths_[parent]);
+    if (taken[static_cast<std::size_t>(places_[parent])]) continue;
+    taken[static_cast<std::size_t>(places_[parent])] = true;
+    places[i] = places_[parent];
+  }
+  std::vector<std::size_t> copied;
+  Index next = 0;
+  for (std::size_t i = 0; i < parents.size(); ++i) {
+    if (places[i] >= 0) continue;
+    while (taken[static_cast<std::size_t>(next)]) ++next;
+    places[i] = next++;
+    copied.push_back(i);
+  }
+  parallel_for(static_cast<Index>(copied.size()), kGrain, [&](Index begin, Index end) {
+    for (Index k = begin; k < end; ++k) {
+      const std::size_t i = copied[static_cast<std::size_t>(k)];
+      const Index from = places_[static_cast<std::size_t>(parents[i])] * capacity_,
+                  to = places[i] * capacity_;
+      for (const Tensor& rows : {key_, value_})
+        if (rows) copy_rows(rows, from, rows, to, lengths[i]);
+    }
+  });
   lengths_ = std::move(lengths);
+  places_ = std::move(places);
 }
 
 std::size_t KeyValueCache::bytes() const {

@@ -7,24 +7,25 @@ namespace attnlab {
 
 class KeyValueCache final : public AttentionState {
  public:
-  explicit KeyValueCache(Index count) : lengths_(static_cast<std::size_t>(count), 0) {}
+  explicit KeyValueCache(Index count);
 
   // Adds the new rows of each hypothesis behind its earlier ones.
   void append(const HeadRows& rows, const Sequences& places);
   const Tensor& key() const {
     return key_;
-  }  // [count * capacity, H*K]; holds nothing if the kind has no keys
+  }  // [regions * capacity, H*K]; holds nothing if the kind has no keys
   const Tensor& value() const { return value_; }
   Sequences keys() const;  // where each hypothesis lies in them
 
+  // A hypothesis keeps its parent's region unless another one has taken it: only siblings are copied.
   void reorder(const std::vector<Index>& parents) override;
   std::size_t bytes() const override;
 
  private:
-  void grow(Index capacity, const HeadRows& like);
+  void lay_out(Index regions, Index capacity, const HeadRows* like);
 
-  std::vector<Index> lengths_;
-  Index capacity_ = 0;
+  std::vector<Index> lengths_, places_;  // per hypothesis: rows, and the number of its region
+  Index regions_ = 0, capacity_ = 0;
   Tensor key_, value_;
 };
 

@@ -40,6 +40,7 @@ class MultiHeadAttention {
   Var attend_memory(const Var& queries, const Memory& memory, const Mask& mask) const;
 
   const AttentionKind& kind() const { return *kind_; }
+  const Promises& promises() const { return promises_; }
   const AttentionShape& shape() const { return shape_; }
   const std::string& path() const { return path_; }
   Parameter* gates() const { return gates_; }  // [H]; nullptr for the control `none`

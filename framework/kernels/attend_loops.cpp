@@ -17,6 +17,7 @@ AttendLoops<T> pick(F32 f32, F64 f64) {
 template <class T>
 AttendLoops<T> choose() {
 #ifdef __x86_64__
+  if (vectors_round_to_bf16()) return pick<T>(avx512_bf16::loops_f32, avx512_bf16::loops_f64);
   if (vector_isa() == VectorIsa::avx512) return pick<T>(avx512::loops_f32, avx512::loops_f64);
   if (vector_isa() == VectorIsa::avx2) return pick<T>(avx2::loops_f32, avx2::loops_f64);
 #endif

@@ -142,7 +142,7 @@ void softmax(const WeightBlock<T>& w, T* maximum, T* sum, T* rescale) {
     for (Index s = 0; s < w.keys; ++s) {
       Vec<T> x = at(scores + s * w.queries);
       if (w.masked) at(scores + s * w.queries) = x = visible(w, lane, w.first_key + s) ? x : none;
-      most = x > most ? x : most;
+      most = larger(x, most);
     }
     const Vec<T> shift = most == none ? Vec<T>{} : most;
     Vec<T> total{};

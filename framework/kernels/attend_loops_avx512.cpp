@@ -1,5 +1,9 @@
 // The inner loops of attention for avx512. Headers come first, so that none of their functions is compiled
 // for it.
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 #include <bit>
 #include <cmath>
 #include <cstring>

@@ -17,5 +17,9 @@ namespace avx512 {
 AttendLoops<float> loops_f32();
 AttendLoops<double> loops_f64();
 }  // namespace avx512
+namespace avx512_bf16 {
+AttendLoops<float> loops_f32();
+AttendLoops<double> loops_f64();
+}  // namespace avx512_bf16
 
 }  // namespace attnlab::kernels::detail

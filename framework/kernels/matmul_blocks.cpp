@@ -8,6 +8,7 @@ namespace {
 
 constexpr Index kItems = 4;                  // enough for a few threads to share evenly
 constexpr Index kSmallestItem = 512 * 1024;  // multiply-adds: below this a thread costs more than it brings
+constexpr Index kMostColumns = 2048;         // so that a block of the result stays in the cache
 constexpr Index kMostRows = 256, kFewestRows = 64, kRowStep = 32;
 
 Index pieces_of(Index size, Index piece) { return (size + piece - 1) / piece; }
@@ -52,7 +53,7 @@ Blocks choose_blocks(Index rows, Index columns, Index depth, DType type) {
   if (rows > kMostRows || columns < 512) blocks.rows = best_rows(rows, most_items);
   Index items = pieces_of(rows, blocks.rows);
   if (items < wanted && columns >= 256) {
-    blocks.columns = std::max<Index>(128, part_of(columns, pieces_of(wanted, items), 64));
+    blocks.columns = std::clamp<Index>(part_of(columns, pieces_of(wanted, items), 64), 128, kMostColumns);
     items *= pieces_of(columns, blocks.columns);
   }
   // A sum of f64 is never cut: a row then has the same bits whatever other rows there are.

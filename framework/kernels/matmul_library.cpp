@@ -1,10 +1,14 @@
 #include "kernels/matmul_library.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <omp.h>
 
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cstring>
 #include <dnnl.hpp>
 #include <memory>
 #include <mutex>
@@ -39,8 +43,20 @@ class OneThread {
   int before_;
 };
 
+// The library allocates room to repack its operands anew for each product. By default glibc hands such blocks
+// back to the system each time, and every page is cleared again.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
+}
+
 const dnnl::engine& engine() {
-  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  static const dnnl::engine cpu = [] {
+    keep_freed_memory();
+    return dnnl::engine(dnnl::engine::kind::cpu, 0);
+  }();
   return cpu;
 }
 
@@ -200,7 +216,30 @@ bool is_dense(const MatrixView& m) { return m.stride == (m.transposed ? m.rows :
 bool deserves_exact_shape(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c) {
   const bool block = c.rows >= 64 && c.rows <= 256 && c.rows % 32 == 0;
   const bool round = a.columns % 16 == 0 && c.columns % 16 == 0;
-  return block && round && is_dense(a) && is_dense(b) && c.stride == c.columns;
+  return block && round && is_dense(a) && is_dense(b);
+}
+
+// bf16 gains more from such a kernel than it costs to copy the result into place, if that stays in the cache.
+bool deserves_copy(const MutableMatrixView& c, const MatmulOptions& options) {
+  constexpr Index kMostElements = 256 * 2048;
+  return c.type == DType::bf16 && !options.accumulate && c.rows * c.columns <= kMostElements;
+}
+
+void run_primitive(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
+                   const MatmulOptions& options, bool exact) {
+  const auto primitive =
+      exact ? cache().get(a, b, c, options) : cache().get(any_shape(a), any_shape(b), any_shape(c), options);
+  primitive->run(Descriptions(a, b, c, options), a.data, b.data, c.data, options.bias);
+}
+
+void run_and_copy(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
+                  const MatmulOptions& options) {
+  thread_local Scratch scratch;
+  auto* dense = scratch.array<bfloat16>(static_cast<std::size_t>(c.rows * c.columns));
+  run_primitive(a, b, mutable_matrix(dense, c.rows, c.columns), options, true);
+  for (Index i = 0; i < c.rows; ++i)
+    std::memcpy(static_cast<bfloat16*>(c.data) + i * c.stride, dense + i * c.columns,
+                static_cast<std::size_t>(c.columns) * sizeof(bfloat16));
 }
 
 }  // namespace
@@ -208,11 +247,9 @@ bool deserves_exact_shape(const MatrixView& a, const MatrixView& b, const Mutabl
 void library_product(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
                      const MatmulOptions& options) try {
   const OneThread one_thread;
-  const Descriptions operands(a, b, c, options);
-  const auto primitive = deserves_exact_shape(a, b, c)
-                             ? cache().get(a, b, c, options)
-                             : cache().get(any_shape(a), any_shape(b), any_shape(c), options);
-  primitive->run(operands, a.data, b.data, c.data, options.bias);
+  const bool exact = deserves_exact_shape(a, b, c), dense = c.stride == c.columns;
+  if (exact && !dense && deserves_copy(c, options)) return run_and_copy(a, b, c, options);
+  run_primitive(a, b, c, options, exact && dense);
 } catch (const dnnl::error& error) {
   throw Error(join_text("oneDNN cannot multiply ", to_string(a.type), " [", a.rows, ", ", a.columns, "] by [",
                         b.rows, ", ", b.columns, "]: ", error.what()));

@@ -19,6 +19,7 @@ RowLoops<T> pick(F32 f32, Bf16 bf16) {
 template <class T>
 RowLoops<T> choose() {
 #ifdef __x86_64__
+  if (vectors_round_to_bf16()) return pick<T>(avx512_bf16::row_loops_f32, avx512_bf16::row_loops_bf16);
   if (vector_isa() == VectorIsa::avx512) return pick<T>(avx512::row_loops_f32, avx512::row_loops_bf16);
   if (vector_isa() == VectorIsa::avx2) return pick<T>(avx2::row_loops_f32, avx2::row_loops_bf16);
 #endif

@@ -2,22 +2,14 @@
 // instruction set, after the headers that it needs and after vectors.inl.
 
 using Row = Vec<float>;
-using Bits = Vec<std::uint32_t>;
 constexpr Index kRowLanes = kLanes<float>;
 constexpr float kLog2E = 1.44269504088896340736F;
 
 inline Row load(const float* p) { return at(p); }
-inline Row load(const bfloat16* p) {
-  return (Row)(__builtin_convertvector(*reinterpret_cast<const Halves*>(p), Bits) << 16);
-}
+inline Row load(const bfloat16* p) { return widen(*reinterpret_cast<const Halves*>(p)); }
 
 inline void store(float* p, Row v) { at(p) = v; }
-inline void store(bfloat16* p, Row v) {
-  const Bits bits = (Bits)v;
-  const Bits rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
-  const Bits result = (bits & 0x7fffffffU) > 0x7f800000U ? (bits >> 16) | 0x40U : rounded;  // NaN stays NaN
-  *reinterpret_cast<Halves*>(p) = __builtin_convertvector(result, Halves);
-}
+inline void store(bfloat16* p, Row v) { *reinterpret_cast<Halves*>(p) = narrow(v); }
 
 // The last, incomplete vector of a row; missing elements read as `fill`.
 template <class T>
@@ -44,28 +36,52 @@ inline void each_vector(Index columns, Function f) {
       [rest](auto* p, Row v) { store_some(p, rest, v); });
 }
 
-inline float sum_of(Row v) {
-  float sum = 0;
-  for (Index i = 0; i < kRowLanes; ++i) sum += v[i];
-  return sum;
+// All lanes as one number: halves against each other, then quarters, and so on.
+template <class Function>
+inline float across(Row v, Function f) {
+#pragma GCC unroll 4
+  for (int step = kRowLanes / 2; step > 0; step /= 2) {
+    Vec<std::int32_t> order;
+    for (int i = 0; i < kRowLanes; ++i) order[i] = i ^ step;
+    v = f(v, __builtin_shuffle(v, order));
+  }
+  return v[0];
 }
+struct Sum {
+  Row operator()(Row a, Row b) const { return a + b; }
+};
+struct Largest {
+  Row operator()(Row a, Row b) const { return larger(a, b); }
+};
+inline float sum_of(Row v) { return across(v, Sum()); }
 
 template <class T>
 RowStatistics statistics(const T* x, Index columns) {
   constexpr float kNone = -std::numeric_limits<float>::infinity();
   Row most = Row{} + kNone, total{};
   each_vector(columns, [&](Index j, auto read, auto) {
-    const Row v = read(x + j, kNone);
-    most = v > most ? v : most;
+    most = larger(read(x + j, kNone), most);
   });
-  float maximum = kNone;
-  for (Index i = 0; i < kRowLanes; ++i) maximum = most[i] > maximum ? most[i] : maximum;
+  const float maximum = across(most, Largest());
   Row sum{};
   each_vector(columns, [&](Index j, auto read, auto) {
     sum += power((read(x + j, kNone) - maximum) * kLog2E);
     total += read(x + j, 0);
   });
   return {maximum, sum_of(sum), sum_of(total)};
+}
+
+template <class T>
+Index first_above(const T* x, Index first, Index columns, float threshold) {
+  constexpr Index kStep = 4 * kRowLanes;
+  Index j = first;
+  for (; j + kStep <= columns; j += kStep) {
+    const auto above = (load(x + j) > threshold) | (load(x + j + kRowLanes) > threshold) |
+                       (load(x + j + 2 * kRowLanes) > threshold) | (load(x + j + 3 * kRowLanes) > threshold);
+    if (any(above)) break;
+  }
+  while (j < columns && !(static_cast<float>(x[j]) > threshold)) ++j;
+  return j;
 }
 
 template <class T>
@@ -134,8 +150,64 @@ void combine(const T* x, const float* factors, const T* base, float base_scale, 
 }
 
 template <class T>
+void relu(const float* factors, Index columns, T* x) {
+  each_vector(columns, [=](Index j, auto read, auto write) {
+    Row v = read(x + j, 0);
+    v = v <= 0 ? Row{} : v;
+    if (factors) {
+      const Row factor = read(factors + j, 0);
+      v = factor == 0 ? Row{} : v * factor;
+    }
+    write(x + j, v);
+  });
+}
+
+template <class T>
+void relu_backward(const T* y, float scale, Index columns, T* dy, float* sums) {
+  each_vector(columns, [=](Index j, auto read, auto write) {
+    const Row v = read(y + j, 0) > 0 ? read(dy + j, 0) * scale : Row{};
+    write(dy + j, v);
+    if (sums) write(sums + j, read(sums + j, 0) + v);
+  });
+}
+
+template <class T>
 void add_to(const T* x, Index columns, float* sums) {
   each_vector(columns, [=](Index j, auto read, auto write) { write(sums + j, read(sums + j, 0) + read(x + j, 0)); });
+}
+
+template <class T>
+void round(const float* x, Index columns, T* y) {
+  each_vector(columns, [=](Index j, auto read, auto write) { write(y + j, read(x + j, 0)); });
+}
+
+inline void store_past_cache(float* p, Row v) { at(p) = v; }
+inline void store_past_cache(bfloat16* p, Row v) { bypass_cache(reinterpret_cast<Halves*>(p), narrow(v)); }
+
+template <class T>
+void adamw(const AdamWStep& step, Index count, const float* gradient, float* w, float* m, float* v, T* copy,
+           bool bypass) {
+  const bool aligned = reinterpret_cast<std::uintptr_t>(copy) % sizeof(Halves) == 0;
+  const auto update = [=](Index j, auto read, auto write) {
+    const Row g = read(gradient + j, 0) * step.scale;
+    Row mean = read(m + j, 0), square = read(v + j, 0);
+    mean += (g - mean) * step.keep1;
+    square = square * step.beta2 + g * step.keep2 * g;
+    write(m + j, mean);
+    write(v + j, square);
+    const Row value =
+        read(w + j, 0) * step.shrink - mean * step.step_size / (root(square) * step.second_scale + step.epsilon);
+    write(w + j, value);
+    return value;
+  };
+  if (copy == nullptr) return each_vector(count, [=](Index j, auto read, auto write) { update(j, read, write); });
+  if (!bypass || !aligned)
+    return each_vector(count, [=](Index j, auto read, auto write) { write(copy + j, update(j, read, write)); });
+  const Index whole = count / kRowLanes * kRowLanes;
+  each_vector(whole, [=](Index j, auto read, auto write) { store_past_cache(copy + j, update(j, read, write)); });
+  finish_bypass();
+  if (whole < count)
+    adamw<T>(step, count - whole, gradient + whole, w + whole, m + whole, v + whole, copy + whole, false);
 }
 
 // 128 columns take 16 Philox blocks; column j of them takes half j % 2 of word j / 32 of block j % 32 / 2, whatever the
@@ -159,7 +231,7 @@ inline void dropout_factors(const DropoutRow& row, Index columns, float* factors
     const bool whole = first + kColumns <= columns;
     float* out = whole ? factors + first : last;
     for (Index j = 0; j < kColumns; j += kRowLanes) {
-      const Words drawn = __builtin_convertvector(*reinterpret_cast<const Halves*>(halves + j), Words);
+      const Words drawn = words_of(*reinterpret_cast<const Halves*>(halves + j));
       at(out + j) = drawn < row.threshold ? Row{} : Row{} + row.scale;
     }
     if (!whole) std::copy_n(last, columns - first, factors + first);
@@ -168,5 +240,5 @@ inline void dropout_factors(const DropoutRow& row, Index columns, float* factors
 
 template <class T>
 RowLoops<T> row_table() {
-  return {statistics<T>, softmax_gradient<T>, norm<T>, norm_backward<T>, combine<T>, add_to<T>, dropout_factors};
+  return {statistics<T>, first_above<T>, softmax_gradient<T>, norm<T>, norm_backward<T>, combine<T>, relu<T>, relu_backward<T>, add_to<T>, round<T>, adamw<T>, dropout_factors};
 }

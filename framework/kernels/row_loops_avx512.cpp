@@ -1,4 +1,8 @@
 // The loops over rows for avx512. Headers come first, so that none of their functions is compiled for it.
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <bit>
 #include <cmath>

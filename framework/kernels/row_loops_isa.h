@@ -17,5 +17,9 @@ namespace avx512 {
 RowLoops<float> row_loops_f32();
 RowLoops<bfloat16> row_loops_bf16();
 }  // namespace avx512
+namespace avx512_bf16 {
+RowLoops<float> row_loops_f32();
+RowLoops<bfloat16> row_loops_bf16();
+}  // namespace avx512_bf16
 
 }  // namespace attnlab::kernels

@@ -17,11 +17,26 @@ VectorIsa choose() {
   return VectorIsa::baseline;
 }
 
+bool has_bf16_vectors() {
+#ifdef __x86_64__
+  const std::string allowed = isa_name();
+  return vector_isa() == VectorIsa::avx512 && __builtin_cpu_supports("avx512bf16") &&
+         (allowed.starts_with("avx512_core_bf16") || allowed.starts_with("avx512_core_amx"));
+#else
+  return false;
+#endif
+}
+
 }  // namespace
 
 VectorIsa vector_isa() {
   static const VectorIsa isa = choose();
   return isa;
+}
+
+bool vectors_round_to_bf16() {
+  static const bool has = has_bf16_vectors();
+  return has;
 }
 
 }  // namespace attnlab::kernels

@@ -30,7 +30,8 @@ template <class T, class A>
 
 enum class VectorIsa : std::uint8_t { baseline, avx2, avx512 };
 
-VectorIsa vector_isa();  // asked once; no more than the products are allowed to use
+VectorIsa vector_isa();        // asked once; no more than the products are allowed to use
+bool vectors_round_to_bf16();  // AVX-512 with instructions that round to bf16
 
 namespace detail {
 #ifdef __x86_64__

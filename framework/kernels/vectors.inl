@@ -1,5 +1,5 @@
 // Vectors of kVectorBytes: exponentials, bf16, random numbers. Included by vectors_*.inl, once for each
-// instruction set.
+// instruction set, after <bit>, <cmath>, <cstring>, <limits> and <type_traits>.
 
 template <class T>
 inline Vec<T>& at(T* p) {
@@ -10,11 +10,13 @@ inline const Vec<T>& at(const T* p) {
   return *reinterpret_cast<const Vec<T>*>(p);
 }
 
+inline Vec<double> larger(Vec<double> a, Vec<double> b) { return a > b ? a : b; }
+
 // 2^x for x up to 127, within 2 units in the last place; 0 below -126 and for minus infinity.
 inline Vec<float> power(Vec<float> x) {
   const Vec<float> low = Vec<float>{} - 126.0F;
   const Vec<float> magic = Vec<float>{} + 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer
-  const Vec<float> safe = x < low ? low : x;            // NaN stays
+  const Vec<float> safe = larger(low, x);               // NaN stays
   const Vec<float> shifted = safe + magic;
   const Vec<float> f = safe - (shifted - magic);
   Vec<float> p = f * 1.535336188e-4F + 1.339887440e-3F;
@@ -35,24 +37,12 @@ inline Vec<double> power(Vec<double> x) {
   return result;
 }
 
-// Vectors of bf16 and the f32 that they stand for.
-typedef std::uint16_t Halves __attribute__((vector_size(kVectorBytes / 2), aligned(2), may_alias));
-
-inline Vec<float> widen(Halves x) {
-  return (Vec<float>)(__builtin_convertvector(x, Vec<std::uint32_t>) << 16);
-}
-inline Halves narrow(Vec<float> x) {
-  const Vec<std::uint32_t> word = (Vec<std::uint32_t>)x;
-  const Vec<std::uint32_t> rounded = word + 0x7fffU + ((word >> 16) & 1U);
-  const Vec<std::uint32_t> result = x == x ? rounded : word | 0x400000U;
-  return __builtin_convertvector(result >> 16, Halves);
-}
+// The f32 that bf16 stands for.
+inline Vec<float> widen(Halves x) { return (Vec<float>)(words_of(x) << 16); }
 
 // Random numbers: many blocks of Philox-4x32-10 at once (see core/random.h). A word of the state takes the low
 // half of a 64-bit lane, ready to be multiplied; what lies in the high half does not count.
-using Words = Vec<std::uint32_t>;
-
-// The four words of the blocks with these numbers.
+// Here, the four words of the blocks with these numbers.
 inline void draw_blocks(std::uint64_t key, std::uint64_t step, Wide index, Wide (&words)[4]) {
   Wide k0 = Wide{} + (key & 0xffffffffU), k1 = Wide{} + (key >> 32);
   Wide c0 = index, c1 = index >> 32, c2 = Wide{} + (step & 0xffffffffU), c3 = Wide{} + (step >> 32);

@@ -52,14 +52,27 @@ Var OutputHead::pool(const Var& x, const Sequences& rows) const {
   return embedding(x, taken, 1);
 }
 
+Var OutputHead::transformed(const Var& rows) const {
+  return transform_ ? transform_norm_(activate(transform_(rows), activation_)) : rows;
+}
+
 Var OutputHead::operator()(const Var& rows) const {
   Tape& tape = rows.tape();
   const Tape::Scope scope(tape, kOutput);
-  Var x = rows;
-  if (transform_) x = transform_norm_(activate(transform_(x), activation_));
-  const Var y = linear(x, tape.leaf(*weight_), bias_ != nullptr ? tape.leaf(*bias_) : Var());
+  const Var y = linear(transformed(rows), tape.leaf(*weight_), bias_ != nullptr ? tape.leaf(*bias_) : Var());
   const Index columns = y.shape()[1];
   return columns == classes_ ? y : reshape(y, {y.shape()[0] * (columns / classes_), classes_});
+}
+
+CrossEntropy OutputHead::loss(const Var& rows, const std::vector<std::int32_t>& labels,
+                              const CrossEntropyOptions& options) const {
+  Tape& tape = rows.tape();
+  const bool one_label_a_row = weight_->shape()[0] == classes_;
+  const Var logits = one_label_a_row ? Var() : (*this)(rows);
+  const Tape::Scope scope(tape, kOutput);
+  if (!one_label_a_row) return cross_entropy(logits, labels, options);
+  return projected_cross_entropy(transformed(rows), tape.leaf(*weight_),
+                                 bias_ != nullptr ? tape.leaf(*bias_) : Var(), labels, options);
 }
 
 }  // namespace attnlab

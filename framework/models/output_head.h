@@ -5,6 +5,7 @@
 #include "core/sequences.h"
 #include "models/spec.h"
 #include "nn/affine.h"
+#include "ops/cross_entropy.h"
 
 namespace attnlab {
 
@@ -28,9 +29,14 @@ class OutputHead {
   Var pool(const Var& x, const Sequences& rows) const;
   // Rows of pool() to logits, one row for each label.
   Var operator()(const Var& rows) const;
+  // The loss of those logits. They are worked out in tiles where each row has one label, so that the matrix of
+  // all of them is not read and written again and again.
+  CrossEntropy loss(const Var& rows, const std::vector<std::int32_t>& labels,
+                    const CrossEntropyOptions& options) const;
   Index classes() const { return classes_; }
 
  private:
+  Var transformed(const Var& rows) const;
   void add_transform(const Scope& root, const ModelSpec& spec);
   Pooling pool_ = Pooling::none;
   Index last_ = 1, classes_ = 0;

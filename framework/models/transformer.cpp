@@ -9,7 +9,7 @@ namespace attnlab {
 namespace {
 
 // Modules in messages and profiles.
-const std::string kEncoder = "encoder", kDecoder = "decoder", kOutput = "output";
+const std::string kEncoder = "encoder", kDecoder = "decoder";
 
 Mask mask_of(const Sequences& queries, const Sequences& keys, bool causal) {
   Mask mask;
@@ -19,16 +19,26 @@ Mask mask_of(const Sequences& queries, const Sequences& keys, bool causal) {
   return mask;
 }
 
-// Each hypothesis sees the rows of its source sentence.
-Sequences keys_of(const DecoderState& state) {
-  Sequences keys;
-  keys.offsets.clear();
-  for (const Index sentence : state.sentence) {
-    keys.offsets.push_back(state.source.offset(sentence));
-    keys.lengths.push_back(state.source.length(sentence));
+// Each hypothesis sees the rows of its source sentence. Where `grouped`, hypotheses of one sentence that
+// follow each other are its queries together, so that its keys and values are read once for all of them; what
+// a query sees must then not depend on its own position.
+Mask cross_mask(const DecoderState& state, const Sequences& tokens, bool grouped) {
+  Mask mask;
+  mask.queries.offsets = {0};
+  mask.keys.offsets.clear();
+  for (std::size_t i = 0; i < state.sentence.size(); ++i) {
+    const Index sentence = state.sentence[i], end = tokens.offset(static_cast<Index>(i) + 1);
+    if (grouped && i > 0 && state.sentence[i - 1] == sentence) {
+      mask.queries.offsets.back() = end;
+      continue;
+    }
+    mask.queries.offsets.push_back(end);
+    mask.keys.offsets.push_back(state.source.offset(sentence));
+    mask.keys.lengths.push_back(state.source.length(sentence));
+    if (!grouped) mask.past.push_back(state.lengths[i]);
   }
-  keys.offsets.push_back(state.source.rows());
-  return keys;
+  mask.keys.offsets.push_back(state.source.rows());
+  return mask;
 }
 
 // Rows of a token table: the tokenizer's entries, or more where published weights have more.
@@ -135,9 +145,7 @@ Var Transformer::logits(Tape& tape, const ModelInput& input) const { return head
 
 CrossEntropy Transformer::loss(Tape& tape, const ModelInput& input,
                                const CrossEntropyOptions& options) const {
-  const Var rows = logits(tape, input);
-  const Tape::Scope scope(tape, kOutput);
-  return cross_entropy(rows, input.labels, options);
+  return head_.loss(hidden(tape, input), input.labels, options);
 }
 
 DecoderState Transformer::start(Tape& tape, const TokenRows& source, Index per_sentence) const {
@@ -166,7 +174,10 @@ Var Transformer::step(Tape& tape, DecoderState& state, const TokenRows& tokens) 
         " are under way");
   Mask self = mask_of(tokens.rows, tokens.rows, true);
   self.past = state.lengths;
-  const Mask cross = mask_of(tokens.rows, encoder_ ? keys_of(state) : Sequences{}, false);
+  const MultiHeadAttention* attention =
+      decoder_->layers().empty() ? nullptr : decoder_->layers().front().cross_attention();
+  const bool grouped = attention != nullptr && attention->promises().key_permutation;
+  const Mask cross = encoder_ ? cross_mask(state, tokens.rows, grouped) : Mask{};
   watch(tape);
   const Var x = target_input_(tape, tokens, state.lengths);
   const Var rows = decoder_->step(x, self, encoder_ ? &cross : nullptr, state.layers);

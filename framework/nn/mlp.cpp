@@ -1,6 +1,7 @@
 #include "nn/mlp.h"
 
 #include "ops/elementwise.h"
+#include "ops/linear_relu.h"
 
 namespace attnlab {
 
@@ -33,10 +34,16 @@ Mlp::Mlp(const Scope& scope, const Plan& plan)
 }
 
 Var Mlp::operator()(const Var& x, Index first_row) const {
-  const Tape::Scope scope(x.tape(), path_);
-  if (!gate_) return down_(dropout(activate(up_(x), activation_), dropout_, first_row));
-  const auto parts = apply_group(x, {&gate_, &up_});
-  return down_(dropout(multiply(activate(parts[0], activation_), parts[1]), dropout_, first_row));
+  Tape& tape = x.tape();
+  const Tape::Scope scope(tape, path_);
+  if (gate_) {
+    const auto parts = apply_group(x, {&gate_, &up_});
+    return down_(dropout(multiply(activate(parts[0], activation_), parts[1]), dropout_, first_row));
+  }
+  if (activation_ == Activation::relu)
+    return down_(linear_relu(x, tape.leaf(up_.weight()), up_.bias() ? tape.leaf(*up_.bias()) : Var(),
+                             dropout_, first_row));
+  return down_(dropout(activate(up_(x), activation_), dropout_, first_row));
 }
 
 }  // namespace attnlab

@@ -30,6 +30,14 @@ struct CrossEntropy {
 CrossEntropy cross_entropy(const Var& logits, const std::vector<std::int32_t>& labels,
                            const CrossEntropyOptions& options);
 
+// The same of the logits rows weight^T + bias, in tiles of rows: the loss of a tile and the gradient of its
+// logits, written over them, are worked out while the tile is in the cache. `rows` [N, D], `weight` [V, D],
+// `bias` [V] or an empty Var. The logits stay in memory only if `weight` or `bias` wants a gradient. Throws
+// ShapeError.
+CrossEntropy projected_cross_entropy(const Var& rows, const Var& weight, const Var& bias,
+                                     const std::vector<std::int32_t>& labels,
+                                     const CrossEntropyOptions& options);
+
 // log p of `labels` [N], without smoothing: for scoring.
 std::vector<double> label_log_probabilities(const Tensor& logits, const std::vector<std::int32_t>& labels);
 

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "kernels/rows.h"
+#include "kernels/vectorise.h"
 
 namespace attnlab {
 namespace {
@@ -35,13 +36,18 @@ void scatter(const Tensor& dy, const std::vector<std::int32_t>& ids, double scal
   if (!to.add) to.buffer.fill(0);
   const Groups groups = group_by_id(ids, to.buffer.rows());
   S* table = to.buffer.data<S>();
+  const S factor = static_cast<S>(scale);
   parallel_items(static_cast<Index>(groups.starts.size()) - 1, [&](Index group) {
     const auto first = static_cast<std::size_t>(groups.starts[static_cast<std::size_t>(group)]);
     const auto last = static_cast<std::size_t>(groups.starts[static_cast<std::size_t>(group) + 1]);
     S* row = table + ids[static_cast<std::size_t>(groups.places[first])] * to.buffer.row_stride();
     for (std::size_t k = first; k < last; ++k) {
       const T* from = dy.data<T>() + groups.places[k] * dy.row_stride();
-      for (Index j = 0; j < D; ++j) row[j] += static_cast<S>(from[j]) * static_cast<S>(scale);
+      kernels::vectorised(
+          0, D, [ from, row, factor ](Index from_column, Index to_column) __attribute__((always_inline)) {
+            for (Index j = from_column; j < to_column; ++j)
+              row[j] += static_cast<S>(kernels::load(from[j])) * factor;
+          });
     }
   });
 }
@@ -55,12 +61,16 @@ Var embedding(const Var& table, const std::vector<std::int32_t>& ids, double sca
   const Tensor y({N, D}, table.type()), rows = table.value();
   dispatch(table.type(), [&](auto zero) {
     using T = decltype(zero);
-    using A = Accumulator<T>;
+    const auto factor = static_cast<Accumulator<T>>(scale);
     parallel_for(N, kernels::row_grain(D), [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
         const T* from = rows.data<T>() + ids[static_cast<std::size_t>(i)] * rows.row_stride();
         T* to = y.data<T>() + i * D;
-        for (Index j = 0; j < D; ++j) to[j] = static_cast<T>(static_cast<A>(from[j]) * static_cast<A>(scale));
+        kernels::vectorised(
+            0, D, [ from, to, factor ](Index from_column, Index to_column) __attribute__((always_inline)) {
+              for (Index j = from_column; j < to_column; ++j)
+                kernels::store(to[j], kernels::load(from[j]) * factor);
+            });
       }
     });
   });

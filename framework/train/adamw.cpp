@@ -4,14 +4,10 @@
 
 #include "config/fields.h"
 #include "config/registry.h"
-#include "kernels/vectorise.h"
+#include "kernels/row_loops.h"
 
 namespace attnlab {
 namespace {
-
-// Without the library's errno, so that loops over it vectorise.
-[[gnu::always_inline]] inline float root(float x) { return __builtin_sqrtf(x); }
-[[gnu::always_inline]] inline double root(double x) { return __builtin_sqrt(x); }
 
 const Registered<OptimizerSpec, AdamWSpec> registered{"adamw", "Adam with decoupled weight decay"};
 
@@ -29,36 +25,46 @@ class AdamW final : public Optimizer {
     second_scale_ = 1 / std::sqrt(1 - std::pow(spec_.beta2, t));
   }
 
+  bool writes_working_copy() const override { return true; }
+
   void update(const Piece& piece) override {
-    parameters_.master_type() == DType::f64 ? run<double>(piece) : run<float>(piece);
+    const DType type = parameters_.type();
+    if (type == DType::f64) return run(piece);
+    const double shrink = shrink_of(piece);
+    const auto narrow = [](double x) { return static_cast<float>(x); };
+    const kernels::AdamWStep step{narrow(gradient_scale_), narrow(step_size_),      narrow(1 - spec_.beta1),
+                                  narrow(spec_.beta2),     narrow(1 - spec_.beta2), narrow(second_scale_),
+                                  narrow(spec_.epsilon),   narrow(shrink)};
+    const auto at = [&piece](const Tensor& arena) { return arena.data<float>() + piece.begin; };
+    const auto run_with = [&](auto* copy, bool bypass) {
+      kernels::row_loops<std::remove_pointer_t<decltype(copy)>>().adamw(
+          step, piece.end - piece.begin, at(parameters_.gradients()), at(parameters_.values()),
+          at(moments_[0].tensor), at(moments_[1].tensor), copy, bypass);
+    };
+    constexpr Index kCached = Index{1}
+                              << 24;  // so many bf16 the next forward pass may still find in the cache
+    if (type == DType::bf16)
+      run_with(parameters_.working().data<bfloat16>() + piece.begin, parameters_.values().count() > kCached);
+    else
+      run_with(static_cast<float*>(nullptr), false);
   }
 
-  template <class T>
+  // The same in f64, for checks.
   void run(const Piece& piece) const {
-    const T scale(static_cast<T>(gradient_scale_)), step_size(static_cast<T>(step_size_));
-    const T keep1 = static_cast<T>(1 - spec_.beta1), beta2 = static_cast<T>(spec_.beta2);
-    const T keep2 = static_cast<T>(1 - spec_.beta2), second_scale = static_cast<T>(second_scale_);
-    const T epsilon = static_cast<T>(spec_.epsilon);
-    const T shrink = static_cast<T>(piece.decays ? 1 - learning_rate_ * spec_.decay : 1);
-    const T* gradients = parameters_.gradients().template data<T>();
-    T* values = parameters_.values().template data<T>();
-    T* first = moments_[0].tensor.template data<T>();
-    T* second = moments_[1].tensor.template data<T>();
-    kernels::vectorised(
-        piece.begin, piece.end, [
-          scale, step_size, keep1, beta2, keep2, second_scale, epsilon, shrink, gradients, values, first,
-          second
-        ](Index begin, Index end) __attribute__((always_inline)) {
-          for (Index i = begin; i < end; ++i) {
-            const T gradient = gradients[i] * scale;
-            const T mean = first[i] + (gradient - first[i]) * keep1;
-            const T square = second[i] * beta2 + keep2 * gradient * gradient;
-            first[i] = mean;
-            second[i] = square;
-            values[i] = values[i] * shrink - step_size * mean / (root(square) * second_scale + epsilon);
-          }
-        });
+    const double* gradients = parameters_.gradients().data<double>();
+    double* values = parameters_.values().data<double>();
+    double* first = moments_[0].tensor.data<double>();
+    double* second = moments_[1].tensor.data<double>();
+    for (Index i = piece.begin; i < piece.end; ++i) {
+      const double gradient = gradients[i] * gradient_scale_;
+      first[i] += (gradient - first[i]) * (1 - spec_.beta1);
+      second[i] = second[i] * spec_.beta2 + (1 - spec_.beta2) * gradient * gradient;
+      values[i] = values[i] * shrink_of(piece) -
+                  step_size_ * first[i] / (std::sqrt(second[i]) * second_scale_ + spec_.epsilon);
+    }
   }
+
+  double shrink_of(const Piece& piece) const { return piece.decays ? 1 - learning_rate_ * spec_.decay : 1; }
 
   AdamWSpec spec_;
   double learning_rate_ = 0, gradient_scale_ = 1, step_size_ = 0, second_scale_ = 1;

@@ -1,32 +1,36 @@
 #include "train/clip.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
 #include "core/parallel.h"
+#include "kernels/vectorise.h"
 
 namespace attnlab {
 namespace {
 
 constexpr Index kPieceElements = 1 << 14;
-constexpr std::size_t kLanes = 8;
+constexpr Index kLanes = 8;
 
 // Eight running sums, then their tree: an order that vectorises and never changes.
 template <class T>
 double squares(const T* numbers, Index count) {
-  std::array<double, kLanes> sums{};
-  Index i = 0;
-  for (; i + Index{kLanes} <= count; i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const double x = static_cast<double>(numbers[i + static_cast<Index>(lane)]);
-      sums[lane] += x * x;
-    }
-  }
-  for (std::size_t lane = 0; i < count; ++i, ++lane)
-    sums[lane] += static_cast<double>(numbers[i]) * static_cast<double>(numbers[i]);
-  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+  double result = 0;
+  kernels::vectorised(
+      0, count, [ numbers, &result ](Index begin, Index end) __attribute__((always_inline)) {
+        double sums[kLanes] = {};
+        Index i = begin;
+        for (; i + kLanes <= end; i += kLanes)
+          for (Index lane = 0; lane < kLanes; ++lane) {
+            const double x = static_cast<double>(numbers[i + lane]);
+            sums[lane] += x * x;
+          }
+        for (Index lane = 0; i < end; ++i, ++lane)
+          sums[lane] += static_cast<double>(numbers[i]) * static_cast<double>(numbers[i]);
+        result = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+      });
+  return result;
 }
 
 }  // namespace

@@ -2,52 +2,48 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "kernels/row_loops.h"
 #include "kernels/rows.h"
-#include "kernels/vector_math.h"
-#include "kernels/vectorise.h"
 
 namespace attnlab {
 namespace {
 
-constexpr Index kLanes = 16, kPiece = 1024;
+constexpr Index kPiece = 1024;
 
+// log sum exp of a row: pieces in f32, their sum in f64.
 template <class T>
-[[gnu::always_inline]] inline Accumulator<T> largest_of(const T* x, Index V) {
-  using A = Accumulator<T>;
-  A lanes[kLanes];
-  for (A& lane : lanes) lane = static_cast<A>(x[0]);
-  Index j = 0;
-  for (; j + kLanes <= V; j += kLanes)
-    for (Index lane = 0; lane < kLanes; ++lane) {
-      const A value = static_cast<A>(x[j + lane]);
-      lanes[lane] = value > lanes[lane] ? value : lanes[lane];
+double log_normaliser(const T* x, Index V) {
+  double largest = -std::numeric_limits<double>::infinity(), total = 0;
+  for (Index begin = 0; begin < V; begin += kPiece) {
+    const kernels::RowStatistics piece =
+        kernels::row_loops<T>().statistics(x + begin, std::min(kPiece, V - begin));
+    const double maximum = static_cast<double>(piece.maximum);
+    if (maximum == -std::numeric_limits<double>::infinity()) continue;
+    if (maximum > largest) {
+      total *= std::exp(largest - maximum);
+      largest = maximum;
     }
-  for (; j < V; ++j) {
-    const A value = static_cast<A>(x[j]);
-    lanes[0] = value > lanes[0] ? value : lanes[0];
+    total += static_cast<double>(piece.sum) * std::exp(maximum - largest);
   }
-  A largest = lanes[0];
-  for (const A lane : lanes) largest = lane > largest ? lane : largest;
-  return largest;
+  return largest + std::log(total);
 }
 
-// Pieces in the accumulator's type, their sum in f64.
-template <class T>
-[[gnu::always_inline]] inline double exponential_sum(const T* x, Index V, Accumulator<T> largest) {
-  using A = Accumulator<T>;
+double log_normaliser(const double* x, Index V) {
+  const double largest = *std::max_element(x, x + V);
   double total = 0;
-  for (Index begin = 0; begin < V; begin += kPiece) {
-    const Index end = begin + kPiece < V ? begin + kPiece : V;
-    A lanes[kLanes] = {};
-    Index j = begin;
-    for (; j + kLanes <= end; j += kLanes)
-      for (Index lane = 0; lane < kLanes; ++lane)
-        lanes[lane] += kernels::vector_exp(static_cast<A>(x[j + lane]) - largest);
-    for (; j < end; ++j) lanes[0] += kernels::vector_exp(static_cast<A>(x[j]) - largest);
-    for (const A lane : lanes) total += static_cast<double>(lane);
-  }
-  return total;
+  for (Index j = 0; j < V; ++j) total += std::exp(x[j] - largest);
+  return largest + std::log(total);
+}
+
+Index first_above(const double* x, Index first, Index V, double threshold) {
+  while (first < V && !(x[first] > threshold)) ++first;
+  return first;
+}
+template <class T>
+Index first_above(const T* x, Index first, Index V, float threshold) {
+  return kernels::row_loops<T>().first_above(x, first, V, threshold);
 }
 
 // What is better comes first: the larger logit, then the smaller id.
@@ -65,9 +61,11 @@ std::vector<TokenScore> best_of_row(const T* x, Index V, Index k, Token never, d
   using A = Accumulator<T>;
   std::vector<Entry<A>> heap;  // the worst one in front
   for (Index j = 0; j < V; ++j) {
-    const A value = static_cast<A>(x[j]);
     const bool full = static_cast<Index>(heap.size()) == k;
-    if ((full && !(value > heap.front().value)) || j == never || std::isinf(value)) continue;
+    if (full) j = first_above(x, j, V, heap.front().value);
+    if (j == V) break;
+    const A value = static_cast<A>(x[j]);
+    if (j == never || std::isinf(value) || std::isnan(value)) continue;
     if (full) {
       std::pop_heap(heap.begin(), heap.end());
       heap.pop_back();
@@ -91,14 +89,9 @@ std::vector<double> log_normalisers(const Tensor& logits) {
     using T = decltype(zero);
     const T* x = logits.data<T>();
     double* out = result.data();
-    kernels::parallel_vectorised(
-        logits.rows(), kernels::row_grain(V),
-        [ x, out, V, stride ](Index begin, Index end) __attribute__((always_inline)) {
-          for (Index i = begin; i < end; ++i) {
-            const auto largest = largest_of(x + i * stride, V);
-            out[i] = static_cast<double>(largest) + std::log(exponential_sum(x + i * stride, V, largest));
-          }
-        });
+    parallel_for(logits.rows(), kernels::row_grain(V), [x, out, V, stride](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) out[i] = log_normaliser(x + i * stride, V);
+    });
   });
   for (const double value : result)
     if (!std::isfinite(value)) throw DivergedError("decoding: the model's logits are not finite");

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/parallel.h"
-#include "kernels/vectorise.h"
+#include "kernels/row_loops.h"
 
 namespace attnlab {
 namespace {
@@ -17,12 +17,8 @@ Tensor slice(const Tensor& arena, Index offset, const Shape& shape) {
 }
 
 void write_working_copy(const ParameterSet& parameters, Index begin, Index end) {
-  const float* from = parameters.values().data<float>();
-  auto* to = parameters.working().data<bfloat16>();
-  kernels::vectorised(
-      begin, end, [ from, to ](Index first, Index last) __attribute__((always_inline)) {
-        for (Index i = first; i < last; ++i) to[i] = bfloat16(from[i]);
-      });
+  kernels::row_loops<bfloat16>().round(parameters.values().data<float>() + begin, end - begin,
+                                       parameters.working().data<bfloat16>() + begin);
 }
 
 }  // namespace
@@ -43,11 +39,11 @@ Optimizer::Optimizer(ParameterSet& parameters, bool decay_all, const std::vector
 void Optimizer::step(double learning_rate, double gradient_scale) {
   ++updates_;
   prepare(learning_rate, gradient_scale);
-  const bool thin = parameters_.type() == DType::bf16;
-  parallel_items(static_cast<Index>(pieces_.size()), [this, thin](Index i) {
+  const bool copied = parameters_.type() == DType::bf16 && !writes_working_copy();
+  parallel_items(static_cast<Index>(pieces_.size()), [this, copied](Index i) {
     const Piece& piece = pieces_[static_cast<std::size_t>(i)];
     update(piece);
-    if (thin) write_working_copy(parameters_, piece.begin, piece.end);
+    if (copied) write_working_copy(parameters_, piece.begin, piece.end);
   });
 }
 

@@ -38,6 +38,7 @@ class Optimizer {
   Optimizer(ParameterSet& parameters, bool decay_all, const std::vector<std::string>& moments);
   virtual void prepare(double learning_rate, double gradient_scale) = 0;  // once a step
   virtual void update(const Piece& piece) = 0;                            // called from several threads
+  virtual bool writes_working_copy() const { return false; }  // does update() do so, or is it left to step()?
 
   ParameterSet& parameters_;
   std::vector<NamedTensor> moments_;

@@ -27,12 +27,9 @@ inline std::vector<std::vector<double>> evaluate_in(DType type, DType rounding, 
   return results;
 }
 
-}  // namespace detail
-
-// The largest |difference| of an element, over the largest |element| of its tensor in f64.
-inline double distance_from_f64(DType type, const GradientCheck& check) {
-  const auto got = detail::evaluate_in(type, type, check),
-             expected = detail::evaluate_in(DType::f64, type, check);
+// The largest |difference| of an element, over the largest |expected element| of its tensor.
+inline double largest_distance(const std::vector<std::vector<double>>& got,
+                               const std::vector<std::vector<double>>& expected) {
   double worst = 0;
   for (std::size_t i = 0; i < got.size(); ++i) {
     double largest = 1e-30, difference = got[i].size() == expected[i].size() ? 0 : HUGE_VAL;
@@ -44,6 +41,20 @@ inline double distance_from_f64(DType type, const GradientCheck& check) {
     worst = std::max(worst, difference / largest);
   }
   return worst;
+}
+
+}  // namespace detail
+
+// How far an op in a type is from itself in f64.
+inline double distance_from_f64(DType type, const GradientCheck& check) {
+  return detail::largest_distance(detail::evaluate_in(type, type, check),
+                                  detail::evaluate_in(DType::f64, type, check));
+}
+
+// How far a fast op is from its composed twin in one type.
+inline double distance_of_twins(DType type, const GradientCheck& fast, const GradientCheck& twin) {
+  return detail::largest_distance(detail::evaluate_in(type, type, fast),
+                                  detail::evaluate_in(type, type, twin));
 }
 
 }  // namespace attnlab

@@ -1,0 +1,30 @@
+// The loops over rows for avx512 with bf16. Headers come first, so that none of their functions is compiled
+// for it.
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/row_loops.h"
+#include "kernels/row_loops_isa.h"
+
+#ifdef __x86_64__
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx2,fma")
+namespace attnlab::kernels::avx512_bf16 {
+namespace {
+#include "kernels/vectors_avx512_bf16.inl"
+
+#include "kernels/row_loops.inl"
+}  // namespace
+
+RowLoops<float> row_loops_f32() { return row_table<float>(); }
+RowLoops<bfloat16> row_loops_bf16() { return row_table<bfloat16>(); }
+
+}  // namespace attnlab::kernels::avx512_bf16
+#endif
