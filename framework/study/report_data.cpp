@@ -1,6 +1,7 @@
 #include "study/report_data.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "config/error.h"
@@ -76,11 +77,11 @@ class Gathering {
   // The first run of every arm that is there stands for its configuration.
   void add_arm(const ArmResult& arm, const StudyResults& results, Json& runs) {
     bool shown = false;
+    std::map<std::string, std::string> wrong;  // what happened, to which seeds
     for (const RunResult& run : arm.runs) {
       const bool there = !run.folder.empty() && fs::exists(fs::path(run.folder) / "config.yaml");
       if (run.status != "done" && run.status != "early_stopped")
-        problem(join_text(results.name, ": ", arm.name, ", seed ", run.seed, ": ", run.status,
-                          run.error.empty() ? "" : ": " + run.error));
+        wrong[run.status + (run.error.empty() ? "" : ": " + run.error)] += " " + std::to_string(run.seed);
       if (!there) continue;
       runs.push_back({{"arm", arm.name}, {"seed", run.seed}, {"folder", fs::absolute(run.folder).string()}});
       if (shown) continue;
@@ -91,6 +92,8 @@ class Gathering {
       else
         arms_.push_back(first);
     }
+    for (const auto& [what, seeds] : wrong)
+      problem(results.name + ": " + arm.name + ", seed" + seeds + ": " + what);
   }
 
   std::unique_ptr<ExperimentSpec> spec_of(const ReportedRun& run) {

@@ -124,7 +124,7 @@ class ReportTest(SystemTest):
         self.assertNotIn("@import", self.page())
         self.assertIsNone(re.search(r"url\((?!#)", self.page()))
         drawn = sorted(path.name for path in (self.folder / "report_figures").iterdir())
-        for name in ("training.svg", "training.png", "cost.png", "residual_norm_run.svg", "head_pruning_run.png"):
+        for name in ("training.svg", "training.png", "residual_norm_run.svg", "head_pruning_run.png"):
             self.assertIn(name, drawn)
         for png in (self.folder / "report_figures").glob("*.png"):
             self.assertEqual(png.read_bytes()[:8], b"\x89PNG\r\n\x1a\n")

@@ -37,7 +37,7 @@ def axis_arms(group):
 def scores(group, name):
     """Every arm's score: a dot a seed, mean and deviation, the published number."""
     arms = [arm for arm in group.arms if arm.values(group.metric)]
-    if not arms:
+    if not arms or (len(arms) == 1 and len(arms[0].values(group.metric)) == 1 and arms[0].published is None):
         return None
     base = next((arm for arm in arms if arm.name == group.baseline), None)
     shift = mean_sd(base.values(group.metric))[0] - base.published if base and base.published is not None else 0.0
@@ -61,6 +61,9 @@ def scores(group, name):
     axes.grid(axis="y", visible=False)
     if base is not None:
         axes.axvline(mean_sd(base.values(group.metric))[0], color=style.FAINT, linewidth=0.8, alpha=0.6)
+    shown = [v for arm in arms for v in arm.values(group.metric)] + [x for x, _ in published]
+    if min(shown) > 0 and max(shown) / min(shown) > 1000:
+        axes.set_xscale("log")
     axes.margins(x=0.05)
     seeds = max(len(arm.values(group.metric)) for arm in arms)
     parts = ["dots: seeds; tick: mean; bar: one standard deviation" if seeds > 1 else "a single seed each: no spread is known"]
@@ -112,7 +115,7 @@ def curve_metric(arms):
 
 def training_curves(group, name):
     """One line an arm: the mean over seeds at each step, a band of one deviation."""
-    metrics = [m for m in ("loss", "valid_nll") if any(series(run, m) for arm in group.arms for run in arm.runs)]
+    metrics = [m for m in ("loss", "valid_nll") if any(len(series(run, m)) > 1 for arm in group.arms for run in arm.runs)]
     if not metrics:
         return None
     colours = arm_colours(group.arms)
@@ -129,7 +132,7 @@ def training_curves(group, name):
                 continue
             steps = sorted(by_step)
             means = [mean_sd(by_step[step]) for step in steps]
-            line = "--" if arm.control else "-"
+            line = "--" if arm.control or group.arms.index(arm) >= len(style.COLOURS) else "-"
             axes.plot(steps, [m for m, _ in means], line, color=colours[arm.name], label=arm.name,
                       marker="o" if len(steps) < 20 else None, markersize=3)
             if any(len(by_step[step]) > 1 for step in steps):
@@ -149,7 +152,7 @@ def training_curves(group, name):
 def cost(group, name):
     """Training time of every arm."""
     arms = [arm for arm in group.arms if arm.values("training_seconds")]
-    if not arms:
+    if len(arms) < 2:
         return None
     figure, axes = style.plot(6.2, 0.6 + 0.28 * len(arms))
     for row, arm in enumerate(arms):

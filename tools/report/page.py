@@ -18,13 +18,18 @@ def text(value):
 def table(columns, rows, numbers=(), classes=None):
     """Cells are escaped unless they are Raw. `numbers`: columns set to the right."""
     side = lambda i: ' class="number"' if i in numbers else ""  # noqa: E731
-    head = "".join(f"<th{side(i)}>{text(column)}</th>" for i, column in enumerate(columns))
+    head = "".join(f"<th{side(i)}>{breakable(column)}</th>" for i, column in enumerate(columns))
     body = []
     for at, row in enumerate(rows):
         kind = f' class="{classes[at]}"' if classes and classes[at] else ""
         cells = "".join(f"<td{side(i)}>{cell if isinstance(cell, Raw) else text(cell)}</td>" for i, cell in enumerate(row))
         body.append(f"<tr{kind}>{cells}</tr>")
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
+
+
+def breakable(words):
+    """Long names of metrics may go on in the next line."""
+    return text(words).replace(".", ".<wbr>").replace("_", "_<wbr>")
 
 
 class Raw(str):

@@ -63,10 +63,11 @@ class Report:
 
     def cost_section(self, group):
         name = self.prefix(group)
-        drawn = figures.cost(group, name + "cost")
-        if drawn is None:
+        table = page.cost_table(group)
+        if not table:
             return ""
-        return f"<h2 id='{name}cost'>{text(group.title)}: cost</h2>" + self.keep(drawn) + page.more("Numbers", page.cost_table(group))
+        drawn = self.keep(figures.cost(group, name + "cost"))
+        return f"<h2 id='{name}cost'>{text(group.title)}: cost</h2>" + (drawn + page.more("Numbers", table) if drawn else table)
 
     def probes_section(self):
         parts = [self.probes_of_group(group) for group in self.groups]
