@@ -42,6 +42,7 @@ Batch gather(const std::vector<Example>& examples, std::span<const Index> chosen
   for (const Index i : chosen) {
     const Example& example = at(examples, i);
     batch.source.insert(batch.source.end(), example.source.begin(), example.source.end());
+    batch.vectors.insert(batch.vectors.end(), example.vectors.begin(), example.vectors.end());
     batch.target_in.insert(batch.target_in.end(), example.target.begin(), example.target.end() - 1);
     batch.target_out.insert(batch.target_out.end(), example.target.begin() + 1, example.target.end());
     source_lengths.push_back(example.source_rows());

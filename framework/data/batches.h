@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/sequences.h"
+#include "core/tensor.h"
 #include "data/example.h"
 
 namespace attnlab {
@@ -15,10 +16,12 @@ namespace attnlab {
 struct Batch {
   std::vector<Token> source;      // source_rows.rows() ids; none for a language model
   Sequences source_rows;          // one entry a sentence; of length 0 for a language model
+  std::vector<float> vectors;     // of source_rows.rows() rows, where the task's input are vectors
   std::vector<Token> target_in;   // what the decoder reads
   std::vector<Token> target_out;  // what it should say, row by row
   Sequences target_rows;
   std::vector<Index> examples;  // index of each sentence in its split
+  Tensor features;  // rows that a model's head maps, where they were computed before (train/features.h)
   Index sentences() const { return target_rows.count(); }
   Index target_tokens() const { return target_rows.rows(); }
 };

@@ -1,5 +1,6 @@
 #include "data/task.h"
 
+#include "core/error.h"
 #include "data/sha256.h"
 
 namespace attnlab {
@@ -14,6 +15,8 @@ void add_corpus(Sha256& hash, const Corpus& corpus) {
   for (const Example& example : corpus.examples) {
     add_ids(hash, example.source);
     add_ids(hash, example.target);
+    if (!example.vectors.empty())
+      hash.add_field({reinterpret_cast<const char*>(example.vectors.data()), example.vectors.size() * sizeof(float)});
   }
   for (const auto* const lines : {&corpus.sources, &corpus.references}) {
     hash.add_field(std::to_string(lines->size()));
@@ -31,6 +34,7 @@ std::string content_hash(const Task& task) {
     hash.add_field(test.name);
     add_corpus(hash, test.corpus);
   }
+  if (task.labels > 0) hash.add_field(join_text(task.labels, " labels on ", task.label_rows, " rows"));
   for (const Tokenizer* const tokenizer : {task.source.get(), task.target.get()}) {
     hash.add_field(tokenizer == nullptr ? "" : tokenizer->serialized());
   }

@@ -29,8 +29,8 @@ class OutputHead {
   Var pool(const Var& x, const Sequences& rows) const;
   // Rows of pool() to logits, one row for each label.
   Var operator()(const Var& rows) const;
-  // The loss of those logits. They are worked out in tiles where each row has one label, so that the matrix of
-  // all of them is not read and written again and again.
+  // The loss of those logits. They are worked out in tiles where each row has one label, so that the matrix
+  // of all of them is not read and written again and again.
   CrossEntropy loss(const Var& rows, const std::vector<std::int32_t>& labels,
                     const CrossEntropyOptions& options) const;
   Index classes() const { return classes_; }

@@ -126,11 +126,13 @@ Var Transformer::encode(Tape& tape, const TokenRows& source) const {
 }
 
 Var Transformer::hidden(Tape& tape, const ModelInput& input) const {
+  if (input.hidden) return tape.constant(input.hidden);
   watch(tape);
   if (!decoder_) return head_.pool(encode(tape, input.source), input.source.rows);
   if (spec_.pooled()) {
     const Sequences& rows = input.source.rows;
     const Var x = target_input_(tape, input.source, {});
+    const Tape::Scope scope(tape, kDecoder);
     return head_.pool(decoder_->forward(x, mask_of(rows, rows, true), {}, nullptr), rows);
   }
   const Var memory = encoder_ ? encode(tape, input.source) : Var();

@@ -19,6 +19,7 @@ struct ModelInput {
   TokenRows source;                  // unused by a decoder, but for one with a pooled head, which reads it
   TokenRows target;                  // what the decoder reads otherwise; unused by an encoder
   std::vector<std::int32_t> labels;  // one per row of logits
+  Tensor hidden = {};  // rows that the output maps, where they are known: nothing before it is computed
 };
 
 struct VocabularySizes {

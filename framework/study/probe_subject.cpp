@@ -74,9 +74,7 @@ TrainedModel load_for_probing(const std::filesystem::path& run, DType precision,
   assignments.push_back("precision=" + to_string(precision));
   TrainedModel trained = load_trained_model(run, assignments);
   if (!initial) return trained;
-  const VocabularySizes sizes{trained.source ? trained.source->size() : 0, trained.target->size(),
-                              trained.source == trained.target};
-  trained.built = build_model(*trained.spec, sizes, precision, false);
+  trained.built = build_model(*trained.spec, trained.sizes(), precision, false);
   trained.weights = "initial weights";
   return trained;
 }

@@ -157,9 +157,8 @@ TrainedModel without_shut_heads(const TrainedModel& trained) {
   for (const std::string& assignment : assignments) tree.set(assignment);
   read_spec(tree, *small.spec);
   const ParameterSet& parameters = trained.built->parameters;
-  const VocabularySizes sizes{trained.source ? trained.source->size() : 0, trained.target->size(),
-                              trained.source == trained.target};
-  small.built = build_model(*small.spec, sizes, parameters.type(), false);
+  small.shape = trained.shape;
+  small.built = build_model(*small.spec, trained.sizes(), parameters.type(), false);
   copy_weights(parameters, small.built->parameters, left);
   return small;
 }

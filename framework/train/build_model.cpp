@@ -1,5 +1,7 @@
 #include "train/build_model.h"
 
+#include <algorithm>
+
 #include "config/error.h"
 #include "kernels/cpu.h"
 
@@ -26,7 +28,11 @@ PrecisionChoice choose_precision(Precision wanted) {
 }
 
 VocabularySizes vocabulary_of(const Task& task) {
-  return {task.source ? task.source->size() : 0, task.target->size(), task.joint()};
+  return {task.source ? task.source->size() : 0,
+          task.target->size(),
+          task.joint(),
+          task.vector_width,
+          {std::max<Index>(task.labels, 1), task.label_rows}};
 }
 
 std::unique_ptr<BuiltModel> build_model(const ExperimentSpec& spec, const VocabularySizes& vocabulary,
@@ -40,6 +46,12 @@ std::unique_ptr<BuiltModel> build_model(const ExperimentSpec& spec, const Vocabu
 }
 
 void check_fit(const ExperimentSpec& spec, const Task& task) {
+  if (task.labels > 0 && !spec.model.pooled())
+    throw ConfigError("model.head: this task wants labels of whole examples, so it needs last, cls or mean");
+  if (task.labels == 0 && spec.model.pooled())
+    throw ConfigError(
+        "model.head: a pool gives labels of whole examples, but this task has none; say head: none");
+  if (spec.model.pooled()) return;
   const bool language_model = task.source == nullptr;
   if (language_model != !spec.model.has_encoder())
     throw ConfigError(
@@ -55,11 +67,21 @@ void check_fit(const ExperimentSpec& spec, const Task& task) {
   }
 }
 
+TokenRows source_of(const Batch& batch) {
+  TokenRows source{batch.source, batch.source_rows};
+  const Index rows = batch.source_rows.rows();
+  if (batch.vectors.empty()) return source;
+  source.vectors = Tensor({rows, static_cast<Index>(batch.vectors.size()) / rows}, DType::f32);
+  std::copy(batch.vectors.begin(), batch.vectors.end(), source.vectors.data<float>());
+  return source;
+}
+
 ModelInput input_of(const Batch& batch, ModelKind kind) {
   ModelInput input;
-  if (kind != ModelKind::decoder) input.source = {batch.source, batch.source_rows};
+  if (kind != ModelKind::decoder || batch.source_rows.rows() > 0) input.source = source_of(batch);
   if (kind != ModelKind::encoder) input.target = {batch.target_in, batch.target_rows};
   input.labels = batch.target_out;
+  input.hidden = batch.features;
   return input;
 }
 

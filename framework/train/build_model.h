@@ -32,11 +32,12 @@ struct BuiltModel {
 std::unique_ptr<BuiltModel> build_model(const ExperimentSpec& spec, const VocabularySizes& vocabulary,
                                         DType type, bool training);
 
-// Throws ConfigError if the model's kind does not fit the task: a language model needs a task without
-// sources, the others need sources, and an encoder needs as many labels as source tokens (DataError names the
-// example).
+// Throws ConfigError if the model does not fit the task: labels of whole examples need a pooled head, and it
+// needs them; a language model needs a task without sources, the others need sources, and an encoder without
+// a pooled head needs as many labels as source tokens (DataError names the example).
 void check_fit(const ExperimentSpec& spec, const Task& task);
 
+TokenRows source_of(const Batch& batch);  // ids or vectors
 ModelInput input_of(const Batch& batch, ModelKind kind);
 
 }  // namespace attnlab

@@ -14,6 +14,7 @@ void EarlyStoppingSpec::fields(Fields& f) {
   f("patience", patience, at_least(0), "stop after so many validations without a gain; 0: never",
     "validations");
   f("minimum_gain", minimum_gain, at_least(0), "a smaller gain counts as none");
+  f("target", target, "stop once the metric is as good as this; unset: never");
 }
 
 bool EarlyStoppingSpec::higher() const {
@@ -35,6 +36,9 @@ bool note_score(const EarlyStoppingSpec& spec, double score, Index step, BestSoF
 }
 
 bool should_stop(const EarlyStoppingSpec& spec, const BestSoFar& best) {
+  if (spec.target && best.score &&
+      (spec.higher() ? *best.score >= *spec.target : *best.score <= *spec.target))
+    return true;
   return spec.patience > 0 && best.validations_without_gain >= spec.patience;
 }
 

@@ -16,6 +16,7 @@ struct EarlyStoppingSpec {
   std::optional<bool> higher_is_better;  // unset: for scores such as BLEU, chrF and accuracy
   std::int64_t patience = 0;             // validations without gain before stopping; 0: never
   double minimum_gain = 0;
+  std::optional<double> target;  // stop once the metric is as good as this
   void fields(Fields& f);
   bool higher() const;  // whether more is better
 };
@@ -30,7 +31,7 @@ struct BestSoFar {
 
 // Takes the score of one validation into account; true if it is the best so far. NaN never is.
 bool note_score(const EarlyStoppingSpec& spec, double score, Index step, BestSoFar& best);
-// Whether patience has run out.
+// Whether the target is reached, or patience has run out.
 bool should_stop(const EarlyStoppingSpec& spec, const BestSoFar& best);
 // The metric's value in a line of metrics. Throws ConfigError with the names that there are.
 double score_of(const EarlyStoppingSpec& spec, const Record& metrics);

@@ -16,6 +16,11 @@ SplitScores score_split(const Transformer& model, const Task& task, const std::s
       result.scores.push_back({"perplexity", perplexity(scores), "", ""});
       continue;
     }
+    if (!decoded && task.labels > 0) {
+      for (const auto& labels : classify(model, corpus.examples))
+        result.outputs.push_back(task.target->decode(labels));
+      decoded = true;
+    }
     if (!decoded) {
       std::vector<std::vector<Token>> inputs;
       for (const Example& example : corpus.examples) inputs.push_back(example.source);

@@ -1,4 +1,5 @@
-// Scores of a trained model on the splits of a task: likelihood by forced scoring, text by decoding.
+// Scores of a trained model on the splits of a task: likelihood by forced scoring, text by decoding, labels
+// by the most likely one.
 #pragma once
 
 #include <string>

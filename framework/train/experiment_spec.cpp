@@ -18,8 +18,10 @@ void TrainSpec::fields(Fields& f) {
            {{"vocabulary", SmoothingSupport::vocabulary}, {"others", SmoothingSupport::others}},
            "where the smoothing mass goes: to all words, or to all but the right one");
   f("trainable", which.trainable,
-    "patterns over parameter names, or all, layernorm_only, head_only: what trains");
-  f("frozen", which.frozen, "patterns over parameter names: what stays as it is");
+    "what trains: patterns over parameter names, or all, head_only, layernorm_only, fpt, norms, norm_gains, "
+    "norm_biases, input, positions, attention, mlp, last_attention, last_mlp");
+  f("frozen", which.frozen, "what stays as it is all the same: patterns, or the same words");
+  f.section("groups", groups, "parts with learning rates of their own");
   f("log_every", log_every, at_least(1), "steps between log lines", "steps");
   f("validate_every", validate_every, at_least(0), "steps between validations; 0: after each epoch", "steps");
   f("checkpoint_every", checkpoint_every, at_least(0), "steps between checkpoints; 0: after each epoch",
@@ -32,6 +34,9 @@ void TrainSpec::fields(Fields& f) {
     "decode the validation split greedily at each validation and score it");
   f.section("early_stopping", early_stopping, "what is best, and when to stop");
   f.section("divergence", divergence, "what to do when numbers stop being finite");
+  f("cache_features", cache_features,
+    "where only the head trains: compute what it reads once, without dropout, and keep it in "
+    "data.root/cache");
   f("overfit_one_batch", overfit_one_batch,
     "train on the first batch again and again: its loss must reach zero");
   f("find_nan", find_nan, "name the op and module that first made a NaN; slow");

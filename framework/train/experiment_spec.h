@@ -14,6 +14,7 @@
 #include "train/divergence.h"
 #include "train/early_stopping.h"
 #include "train/optimizer.h"
+#include "train/rate_groups.h"
 #include "train/schedule.h"
 #include "train/score.h"
 #include "train/trainable.h"
@@ -34,6 +35,7 @@ struct TrainSpec {
   double label_smoothing = 0;
   SmoothingSupport smoothing_support = SmoothingSupport::vocabulary;
   TrainableSpec which;
+  RateGroupsSpec groups;
   std::int64_t log_every = 50;
   std::int64_t validate_every = 0;
   std::int64_t checkpoint_every = 0;
@@ -42,6 +44,7 @@ struct TrainSpec {
   bool validation_scores = true;
   EarlyStoppingSpec early_stopping;
   DivergenceSpec divergence;
+  bool cache_features = false;
   bool overfit_one_batch = false;
   bool find_nan = false;
   void fields(Fields& f);

@@ -24,27 +24,42 @@ void write_working_copy(const ParameterSet& parameters, Index begin, Index end) 
 }  // namespace
 
 Optimizer::Optimizer(ParameterSet& parameters, bool decay_all, const std::vector<std::string>& moments)
-    : parameters_(parameters) {
+    : parameters_(parameters), decay_all_(decay_all) {
   check(parameters.finalised(), "an optimiser needs parameters that are laid out");
   for (const auto& name : moments)
     moments_.push_back({name, Tensor::zeros(parameters.gradients().shape(), parameters.master_type())});
-  for (const auto& parameter : parameters.all()) {
+  regroup([](const Parameter&) { return std::size_t{0}; }, 1);
+}
+
+void Optimizer::regroup(const std::function<std::size_t(const Parameter&)>& group_of, std::size_t count) {
+  groups_.assign(count, {});
+  for (const auto& parameter : parameters_.all()) {
     if (!parameter->trainable()) continue;
-    const Index first = parameters.offset(*parameter), last = first + parameter->shape().count();
+    std::vector<Piece>& pieces = groups_.at(group_of(*parameter));
+    const Index first = parameters_.offset(*parameter), last = first + parameter->shape().count();
     for (Index begin = first; begin < last; begin += kPieceElements)
-      pieces_.push_back({begin, std::min(last, begin + kPieceElements), decay_all || parameter->decays()});
+      pieces.push_back({begin, std::min(last, begin + kPieceElements), decay_all_ || parameter->decays()});
   }
 }
 
 void Optimizer::step(double learning_rate, double gradient_scale) {
+  step(std::vector<double>(groups_.size(), learning_rate), gradient_scale);
+}
+
+void Optimizer::step(const std::vector<double>& learning_rates, double gradient_scale) {
+  check(learning_rates.size() == groups_.size(), "an optimiser with ", groups_.size(), " groups got ",
+        learning_rates.size(), " rates");
   ++updates_;
-  prepare(learning_rate, gradient_scale);
   const bool copied = parameters_.type() == DType::bf16 && !writes_working_copy();
-  parallel_items(static_cast<Index>(pieces_.size()), [this, copied](Index i) {
-    const Piece& piece = pieces_[static_cast<std::size_t>(i)];
-    update(piece);
-    if (copied) write_working_copy(parameters_, piece.begin, piece.end);
-  });
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    const std::vector<Piece>& pieces = groups_[group];
+    prepare(learning_rates[group], gradient_scale);
+    parallel_items(static_cast<Index>(pieces.size()), [this, copied, &pieces](Index i) {
+      const Piece& piece = pieces[static_cast<std::size_t>(i)];
+      update(piece);
+      if (copied) write_working_copy(parameters_, piece.begin, piece.end);
+    });
+  }
 }
 
 std::vector<NamedTensor> Optimizer::state() const {

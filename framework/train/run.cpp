@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "data/files.h"
@@ -9,9 +10,11 @@
 #include "kernels/cpu.h"
 #include "train/environment.h"
 #include "train/evaluation.h"
+#include "train/features.h"
 #include "train/log.h"
 #include "train/profile_report.h"
 #include "train/starting_weights.h"
+#include "train/task_shape.h"
 #include "train/trained_model.h"
 #include "train/training_loop.h"
 
@@ -19,6 +22,13 @@ namespace attnlab {
 namespace {
 
 constexpr Index kUnprofiledSteps = 2;  // they make primitives and fill the pool
+
+// "baseline_root_operator"
+std::string column_of(const TrivialBaseline& baseline) {
+  std::string name = "baseline_" + baseline.name;
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
 
 class Run {
  public:
@@ -37,8 +47,11 @@ class Run {
     for (const auto& note : task_.notes) log_info(note);
     check_fit(spec_, task_);
     built_ = build_model(spec_, vocabulary_of(task_), precision.type, true);
-    load_starting_weights(spec_, *built_);
+    if (!resuming) load_starting_weights(spec_, *built_);  // a checkpoint holds all weights
     Trainer trainer(spec_, task_, *built_, content_hash(task_));
+    if (spec_.train.cache_features)
+      trainer.use_features(
+          features_of(spec_, task_, *built_, std::filesystem::path(spec_.data.root) / "cache"));
     describe(trainer);
     SoundCheckpoint from;
     if (resuming) {
@@ -56,7 +69,7 @@ class Run {
  private:
   void describe(const Trainer& trainer) {
     log_info(trainable_table(built_->parameters));
-    log_info("learning rate against steps\n" + trainer.schedule().table());
+    log_info("learning rate against steps\n" + trainer.rates().table());
     const auto plan = plan_batches(task_.train.examples, {.tokens = spec_.train.batch_tokens}, 0);
     log_info(fmt::format("{} batches an epoch; padded ones would carry {:.1f} % padding", plan.size(),
                          100 * padding_avoided(task_.train.examples, plan).share()));
@@ -72,6 +85,7 @@ class Run {
     const auto vocabulary = folder_.path() / "vocabulary";
     save_tokenizer(vocabulary, "target", *task_.target);
     if (task_.source) save_tokenizer(vocabulary, "source", *task_.source);
+    if (task_.labels > 0) save_task_shape(vocabulary, task_);
   }
 
   RunOutcome train(Trainer& trainer) {
@@ -79,7 +93,8 @@ class Run {
     const auto start = std::chrono::steady_clock::now();
     LoopOptions loop;
     loop.deadline = options_.deadline;
-    if (spec_.train.validation_scores && !task_.valid.references.empty()) {
+    // Labels are scored by the validation's accuracy already.
+    if (spec_.train.validation_scores && !task_.valid.references.empty() && task_.labels == 0) {
       loop.scores = [this] {
         DecodeSpec greedy = spec_.decode;
         greedy.beam = greedy.n_best = 1;
@@ -91,10 +106,13 @@ class Run {
     if (options_.profile.on) loop.profile = &profile;
     Record result;
     try {
+      const std::uint32_t frozen = frozen_digest(built_->parameters);
       const LoopResult end = run_training(spec_, trainer, folder_, loop);
       if (options_.profile.on) write_profile(profile);
       result.set("status", to_string(end.reason));
       result.append(end.last_validation);
+      if (built_->parameters.count(true) < built_->parameters.count(false))
+        result.set("frozen_unchanged", frozen_digest(built_->parameters) == frozen);
       append_progress(trainer, start, result);  // second: its step is the run's, not the validation's
       const int signal = end.signal != 0 ? end.signal : score_tests_unless_interrupted(result);
       folder_.write_result(result);
@@ -162,6 +180,7 @@ class Run {
         write_file(folder_.path() / "outputs" / (test.name + ".txt"), text);
       }
     }
+    for (const TrivialBaseline& baseline : task_.baselines) result.set(column_of(baseline), baseline.score);
     if (task_.best_score) result.set("best_score_possible", *task_.best_score);
     if (!spec_.expect.score || task_.tests.empty()) return;
     const double got = result.number(task_.tests.front().name + "_" + task_.metrics.front());

@@ -20,6 +20,11 @@ struct ReferenceScore {
 std::vector<ReferenceScore> score_reference(const Transformer& model, std::span<const Example> examples,
                                             Index batch_tokens = 2048);
 
+// The most likely label of each question about each example; only with a pooled head. `batch_tokens` bounds
+// the rows at once, of input or labels.
+std::vector<std::vector<Token>> classify(const Transformer& model, const std::vector<Example>& examples,
+                                         Index batch_tokens = 8192);
+
 // exp of the mean negative log-probability of a token. ShapeError without tokens.
 double perplexity(std::span<const ReferenceScore> scores);
 

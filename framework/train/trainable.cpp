@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 #include <fnmatch.h>
+#include <zlib.h>
 
 #include <algorithm>
-#include <array>
+#include <cstdlib>
 
 #include "config/error.h"
 
@@ -12,14 +13,55 @@ namespace attnlab {
 namespace {
 
 struct Preset {
-  const char *name, *pattern;
+  const char* name;
+  std::vector<std::string> patterns;
 };
-constexpr std::array<Preset, 3> kPresets{
-    {{"all", "*"}, {"layernorm_only", "*norm*"}, {"head_only", "output*"}}};
 
-bool matches_any(const std::vector<std::string>& patterns, const std::string& name) {
+const std::vector<Preset>& presets() {
+  static const std::vector<std::string> norms{"*norm.weight", "*norm.bias", "*norm.gain"};
+  static const std::vector<std::string> input{"input.*", "*embedding.weight"},
+      positions{"*_positions.weight"};
+  static const std::vector<std::string> head{"output*"};
+  static const auto maps = [](const std::string& layer, const std::string& block,
+                              std::initializer_list<const char*> names) {
+    std::vector<std::string> patterns;
+    for (const char* name : names) patterns.push_back("*.layers." + layer + "." + block + "." + name + ".*");
+    return patterns;
+  };
+  static const auto attention = [](const std::string& layer) {
+    return maps(layer, "*attention", {"query", "key", "value", "query_key", "output"});
+  };
+  static const auto mlp = [](const std::string& layer) { return maps(layer, "mlp", {"gate", "up", "down"}); };
+  static const auto joined = [](std::initializer_list<std::vector<std::string>> parts) {
+    std::vector<std::string> all;
+    for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
+  };
+  static const std::vector<Preset> all{{"all", {"*"}},
+                                       {"head_only", head},
+                                       {"layernorm_only", norms},
+                                       {"norms", norms},
+                                       {"norm_gains", {"*norm.weight", "*norm.gain"}},
+                                       {"norm_biases", {"*norm.bias"}},
+                                       {"input", input},
+                                       {"positions", positions},
+                                       {"attention", attention("*")},
+                                       {"mlp", mlp("*")},
+                                       {"last_attention", attention("{last}")},
+                                       {"last_mlp", mlp("{last}")},
+                                       {"fpt", joined({norms, input, positions, head})}};
+  return all;
+}
+
+// A pattern with the number of the last layer in the place of {last}.
+std::string with_last(std::string pattern, Index last) {
+  const std::size_t at = pattern.find("{last}");
+  return at == std::string::npos ? pattern : pattern.replace(at, 6, last < 0 ? "none" : std::to_string(last));
+}
+
+bool matches_any(const std::vector<std::string>& patterns, const std::string& name, Index last) {
   return std::any_of(patterns.begin(), patterns.end(),
-                     [&name](const auto& pattern) { return matches(pattern, name); });
+                     [&name, last](const auto& pattern) { return matches(pattern, name, last); });
 }
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('.') + 1); }
@@ -41,10 +83,11 @@ std::string some_names(const ParameterSet& parameters) {
 void require_match(const char* key, const std::vector<std::string>& patterns,
                    const ParameterSet& parameters) {
   std::string problems;
+  const Index last = last_layer(parameters);
   for (const auto& pattern : patterns) {
-    const bool found =
-        std::any_of(parameters.all().begin(), parameters.all().end(),
-                    [&pattern](const auto& parameter) { return matches(pattern, parameter->name()); });
+    const bool found = std::any_of(
+        parameters.all().begin(), parameters.all().end(),
+        [&pattern, last](const auto& parameter) { return matches(pattern, parameter->name(), last); });
     if (!found)
       problems += fmt::format("error: train.{}: '{}' matches no parameter; names are such as {}\n", key,
                               pattern, some_names(parameters));
@@ -54,24 +97,47 @@ void require_match(const char* key, const std::vector<std::string>& patterns,
 
 }  // namespace
 
-bool matches(const std::string& pattern, const std::string& name) {
-  const auto* preset = std::find_if(kPresets.begin(), kPresets.end(),
-                                    [&pattern](const Preset& p) { return pattern == p.name; });
-  return ::fnmatch(preset == kPresets.end() ? pattern.c_str() : preset->pattern, name.c_str(), 0) == 0;
+bool matches(const std::string& pattern, const std::string& name, Index last) {
+  const auto& all = presets();
+  const auto preset =
+      std::find_if(all.begin(), all.end(), [&pattern](const Preset& p) { return pattern == p.name; });
+  if (preset != all.end()) return matches_any(preset->patterns, name, last);
+  return ::fnmatch(with_last(pattern, last).c_str(), name.c_str(), 0) == 0;
+}
+
+Index last_layer(const ParameterSet& parameters) {
+  Index last = -1;
+  for (const auto& parameter : parameters.all()) {
+    const std::size_t at = parameter->name().find(".layers.");
+    if (at != std::string::npos) last = std::max<Index>(last, std::atoll(parameter->name().c_str() + at + 8));
+  }
+  return last;
 }
 
 std::function<bool(const Parameter&)> select_trainable(const TrainableSpec& spec,
                                                        const ParameterSet& parameters) {
   require_match("trainable", spec.trainable, parameters);
   require_match("frozen", spec.frozen, parameters);
-  const auto trains = [spec](const Parameter& parameter) {
+  const auto trains = [spec, last = last_layer(parameters)](const Parameter& parameter) {
     if (parameter.buffer() && !names(spec.trainable, parameter.name())) return false;
-    return matches_any(spec.trainable, parameter.name()) && !matches_any(spec.frozen, parameter.name());
+    return matches_any(spec.trainable, parameter.name(), last) &&
+           !matches_any(spec.frozen, parameter.name(), last);
   };
   const bool some = std::any_of(parameters.all().begin(), parameters.all().end(),
                                 [&trains](const auto& parameter) { return trains(*parameter); });
   if (!some) throw ConfigError("error: train.trainable and train.frozen leave no parameter to train");
   return trains;
+}
+
+std::uint32_t frozen_digest(const ParameterSet& parameters) {
+  uLong sum = ::crc32(0, nullptr, 0);
+  for (const auto& parameter : parameters.all()) {
+    if (parameter->trainable()) continue;
+    const Tensor& numbers = parameter->value();
+    sum = ::crc32_z(sum, static_cast<const Bytef*>(numbers.raw()),
+                    static_cast<z_size_t>(numbers.count() * size_of(numbers.type())));
+  }
+  return static_cast<std::uint32_t>(sum);
 }
 
 std::string trainable_table(const ParameterSet& parameters) {

@@ -3,6 +3,7 @@
 #include "config/spec.h"
 #include "data/tokenizer_spec.h"
 #include "train/checkpoint_store.h"
+#include "train/task_shape.h"
 
 namespace attnlab {
 namespace {
@@ -33,7 +34,8 @@ std::unique_ptr<ExperimentSpec> read_config(const fs::path& folder,
 void load_tokenizers(TrainedModel& trained) {
   const fs::path folder = trained.folder / "vocabulary";
   trained.target = load_tokenizer(folder, "target");
-  if (!trained.spec->model.has_encoder()) return;
+  if (!trained.spec->model.has_encoder() && !trained.spec->model.pooled()) return;
+  if (trained.shape.vectors > 0) return;
   trained.source = load_tokenizer(folder, "source");
   if (trained.source->name() == trained.target->name() &&
       trained.source->serialized() == trained.target->serialized())
@@ -41,6 +43,14 @@ void load_tokenizers(TrainedModel& trained) {
 }
 
 }  // namespace
+
+VocabularySizes TrainedModel::sizes() const {
+  VocabularySizes sizes = shape;
+  sizes.source = source ? source->size() : 0;
+  sizes.target = target->size();
+  sizes.joint = source == target;
+  return sizes;
+}
 
 std::string load_scored_weights(const ExperimentSpec& spec, const fs::path& checkpoints,
                                 ParameterSet& parameters) {
@@ -64,10 +74,9 @@ TrainedModel load_trained_model(const fs::path& run, const std::vector<std::stri
   TrainedModel trained;
   trained.folder = of_checkpoint.value_or(path);
   trained.spec = read_config(trained.folder, assignments);
+  if (trained.spec->model.pooled()) trained.shape = load_task_shape(trained.folder / "vocabulary");
   load_tokenizers(trained);
-  const bool joint = trained.source == trained.target;
-  const VocabularySizes sizes{trained.source ? trained.source->size() : 0, trained.target->size(), joint};
-  trained.built = build_model(*trained.spec, sizes, choose_precision(trained.spec->precision).type, false);
+  trained.built = build_model(*trained.spec, trained.sizes(), choose_precision(trained.spec->precision).type, false);
   ParameterSet& parameters = trained.built->parameters;
   if (of_checkpoint) {
     const Checkpoint checkpoint(path, Checkpoint::Parts::weights);

@@ -14,10 +14,12 @@ struct TrainedModel {
   std::filesystem::path folder;  // of the run
   std::unique_ptr<ExperimentSpec> spec;
   std::shared_ptr<const Tokenizer> source, target;  // as in a Task
+  VocabularySizes shape;                            // of a task with labels: its vectors and answers
   std::unique_ptr<BuiltModel> built;                // without gradients
   std::string weights;                              // where they are from
   std::string data;                                 // content_hash of what they were trained on
   const Transformer& model() const { return *built->model; }
+  VocabularySizes sizes() const;  // to build such a model again
 };
 
 // `run` is a run folder or a checkpoint in it; `assignments` (as of --set) lie on top of its config.yaml.

@@ -30,9 +30,10 @@ Trainer::Trainer(const ExperimentSpec& spec, const Task& task, BuiltModel& built
       stream_(task.train.examples, batch_options(spec)) {
   const Index in_epoch = stream_.batches_in_epoch();
   total_steps_ = spec.train.max_steps.value_or(spec.train.max_epochs * in_epoch);
-  schedule_ = std::make_unique<Schedule>(
-      spec.train.schedule, ScheduleContext{spec.train.learning_rate, spec.model.width, total_steps_,
-                                           static_cast<double>(in_epoch)});
+  const ScheduleContext context{spec.train.learning_rate, spec.model.width, total_steps_,
+                                static_cast<double>(in_epoch)};
+  rates_ = std::make_unique<RateGroups>(spec.train.groups, spec.train.schedule, context, built.parameters,
+                                        *optimizer_);
   state_.seed = static_cast<std::uint64_t>(spec.seed);
   state_.precision = to_string(built.parameters.type());
   state_.isa = kernels::isa_name();
@@ -50,10 +51,11 @@ StepReport Trainer::step() {
   profile_stage("end of the window");
   report.gradient_norm = global_norm(built_.parameters.gradients());
   profile_stage("gradient norm");
-  report.learning_rate = schedule_->rate(state_.step);
+  const std::vector<double> rates = rates_->rates(state_.step);
+  report.learning_rate = rates.front();
   report.updated = sound(window, report);
   if (report.updated) {
-    optimizer_->step(report.learning_rate, clip_scale(report.gradient_norm, spec_.train.clip));
+    optimizer_->step(rates, clip_scale(report.gradient_norm, spec_.train.clip));
     profile_stage("optimizer");
     state_.interval.add(report.sums);
   }
@@ -69,7 +71,25 @@ StepReport Trainer::step() {
 
 std::vector<Batch> Trainer::next_window() {
   if (spec_.train.overfit_one_batch) stream_.seek({0, 0});
-  return gather_pieces(task_.train.examples, stream_.next(), spec_.train.accumulate);
+  std::vector<Batch> window = gather_pieces(task_.train.examples, stream_.next(), spec_.train.accumulate);
+  if (features_.train)
+    for (Batch& batch : window) batch.features = features_.rows(features_.train, batch.examples);
+  if (task_.augment)
+    for (Batch& batch : window) change_examples(batch);
+  return window;
+}
+
+// Each example draws by itself: the change is a function of seed, epoch and example.
+void Trainer::change_examples(Batch& batch) const {
+  const std::span<float> all(batch.vectors);
+  for (Index b = 0; b < batch.sentences(); ++b) {
+    const Index example = batch.examples[static_cast<std::size_t>(b)];
+    const auto width = static_cast<std::size_t>(task_.vector_width);
+    task_.augment(all.subspan(static_cast<std::size_t>(batch.source_rows.offset(b)) * width,
+                              static_cast<std::size_t>(batch.source_rows.length(b)) * width),
+                  Random(state_.seed, stream_name(join_text("data.augment.", example)),
+                         static_cast<std::uint64_t>(stream_.position().epoch)));
+  }
 }
 
 WindowOptions Trainer::window_options(bool find_nan) const {
@@ -104,7 +124,9 @@ std::optional<Record> Trainer::validate() const {
   LossSums sums;
   for (const auto& chosen : plan_batches(examples, options, 0)) {
     if (interrupt_signal() != 0) return {};
-    sums.add(batch_loss(built_, gather(examples, chosen), window_options(spec_.train.find_nan)));
+    Batch batch = gather(examples, chosen);
+    if (features_.valid) batch.features = features_.rows(features_.valid, batch.examples);
+    sums.add(batch_loss(built_, batch, window_options(spec_.train.find_nan)));
   }
   return sums.metrics("valid_");
 }

@@ -8,7 +8,8 @@
 #include "data/batches.h"
 #include "data/task.h"
 #include "train/checkpoint_store.h"
-#include "train/schedule.h"
+#include "train/features.h"
+#include "train/rate_groups.h"
 #include "train/window.h"
 
 namespace attnlab {
@@ -39,19 +40,23 @@ class Trainer {
   // model, data, seed or precision; nothing is changed then.
   void resume(const Checkpoint& checkpoint);
 
+  // Takes what the head reads from here instead of computing it in every step.
+  void use_features(Features features) { features_ = std::move(features); }
+
   bool finished() const;     // the steps, or the epochs, are used up
   bool epoch_ended() const;  // the next window begins a new epoch
   double epoch() const;      // passes over the data so far, with fractions
   Index total_steps() const {
     return total_steps_;
   }  // as far as can be told before: epochs may differ in batches
-  const Schedule& schedule() const { return *schedule_; }
+  const RateGroups& rates() const { return *rates_; }
   Retention retention() const;
   TrainingState& state() { return state_; }
   const TrainingState& state() const { return state_; }
 
  private:
   std::vector<Batch> next_window();
+  void change_examples(Batch& batch) const;
   bool sound(const std::vector<Batch>& window, const StepReport& report);
   WindowOptions window_options(bool find_nan) const;
 
@@ -60,9 +65,10 @@ class Trainer {
   BuiltModel& built_;
   std::unique_ptr<Optimizer> optimizer_;
   BatchStream stream_;
-  std::unique_ptr<Schedule> schedule_;
+  std::unique_ptr<RateGroups> rates_;
   Index total_steps_ = 0;
   TrainingState state_;
+  Features features_;
 };
 
 }  // namespace attnlab

@@ -140,6 +140,12 @@ TEST_CASE("an index and its files must agree") {
   CHECK(
       contains(with_index([](auto& index) { index["weight_map"]["x"] = "model-9.safetensors"; }), "model-9"));
   CHECK(contains(with_index([](auto& index) { index = 4; }), "no object 'weight_map'"));
+  const Spoilt doubled("gpt2");
+  fs::copy_file(doubled.path("model-00001-of-00003.safetensors"), doubled.path("copy.safetensors"));
+  auto index = nlohmann::json::parse(doubled.bytes("model.safetensors.index.json"));
+  index["weight_map"]["x"] = "copy.safetensors";
+  write_all(doubled.path("model.safetensors.index.json"), index.dump());
+  CHECK(doubled.says("stands in another file of the same model, too"));
   const Spoilt model("gpt2");
   fs::remove(model.path("model-00002-of-00003.safetensors"));
   CHECK(model.says("model-00002-of-00003.safetensors"));

@@ -1,0 +1,197 @@
+// Frozen bodies: what trains, at which rate, what stays as it is, and features computed once.
+#include <cmath>
+
+#include "config/error.h"
+#include "config/spec.h"
+#include "support/catch.h"
+#include "support/scratch.h"
+#include "train/evaluation.h"
+#include "train/features.h"
+#include "train/log.h"
+#include "train/starting_weights.h"
+#include "train/task_shape.h"
+#include "train/trainer.h"
+
+using namespace attnlab;
+
+namespace {
+
+constexpr const char* kConfig = R"(
+precision: f32
+data: {task: {kind: bit_xor, bits: 3, train: 256, valid: 8, test: 8}}
+model:
+  {kind: decoder, width: 16, layers: 2, heads: 2, feed_forward: 24, head: last, dropout: 0,
+   positions: {kind: learned, max_length: 8}, init: {rule: normal, standard_deviation: 0.2}}
+train: {learning_rate: 0.01, schedule: constant, optimizer: sgd, batch_tokens: 48, max_steps: 20, clip: 0}
+)";
+
+struct Run {
+  explicit Run(const std::vector<std::string>& assignments = {}) {
+    silence_log(true);
+    Tree tree = Tree::parse(kConfig);
+    for (const auto& assignment : assignments) tree.set(assignment);
+    read_spec(tree, spec);
+    task = spec.data.load();
+    check_fit(spec, task);
+    built = build_model(spec, vocabulary_of(task), DType::f32, true);
+    trainer = std::make_unique<Trainer>(spec, task, *built, content_hash(task));
+  }
+  std::vector<std::string> training() const {
+    std::vector<std::string> names;
+    for (const auto& parameter : built->parameters.all())
+      if (parameter->trainable()) names.push_back(parameter->name());
+    return names;
+  }
+  // How far the first step moves a parameter, relative to its gradient: the rate of plain descent.
+  double rate_of(const std::string& name) const {
+    const Parameter& parameter = *built->parameters.find(name);
+    const auto before = parameter.value().to_doubles();
+    trainer->step();
+    const auto after = parameter.value().to_doubles(), gradient = parameter.gradient().to_doubles();
+    double moved = 0, slope = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      moved += (before[i] - after[i]) * gradient[i];
+      slope += gradient[i] * gradient[i];
+    }
+    return moved / slope;
+  }
+  ExperimentSpec spec;
+  Task task;
+  std::unique_ptr<BuiltModel> built;
+  std::unique_ptr<Trainer> trainer;
+};
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("presets choose the parts that Lu et al. 2021 speak of") {
+  const auto with = [](const std::string& trainable) {
+    return Run({"train.trainable=" + trainable}).training();
+  };
+  CHECK(with("head_only") == Names{"output.weight", "output.bias"});
+  CHECK(with("norms").size() == 2 * 2 * 2 + 2);
+  CHECK(with("norm_gains").size() == 5);
+  CHECK(with("norm_biases").size() == 5);
+  CHECK(with("input") == Names{"input.weight", "input.bias"});
+  CHECK(with("positions") == Names{"target_positions.weight"});
+  CHECK(with("fpt").size() == 10 + 2 + 1 + 2);
+  CHECK(with("attention").size() == 2 * 8);
+  CHECK(with("mlp").size() == 2 * 4);
+  const Names last = with("last_attention");
+  CHECK(last.size() == 8);
+  for (const auto& name : last) CHECK(name.starts_with("decoder.layers.1.self_attention."));
+  CHECK(with("['decoder.layers.{last}.mlp.*']").size() == 6);
+  CHECK(with("[fpt, mlp]").size() == 15 + 8);
+  CHECK_THROWS_AS(Run({"train.trainable=[fpt, no_such_part]"}), ConfigError);
+}
+
+TEST_CASE("parts have learning rates and schedules of their own") {
+  const std::vector<std::string> groups{
+      "train.groups.norms.learning_rate=0.05", "train.groups.output.learning_rate=0.002",
+      "train.groups.custom.learning_rate=0.3", "train.groups.custom_patterns=['*.1.mlp.up.weight']"};
+  const auto rate = [&groups](const std::string& name) { return Run(groups).rate_of(name); };
+  CHECK(rate("decoder.layers.0.mlp.norm.weight") == Approx(0.05).epsilon(1e-3));
+  CHECK(rate("output.weight") == Approx(0.002).epsilon(1e-3));
+  CHECK(rate("decoder.layers.1.mlp.up.weight") == Approx(0.3).epsilon(1e-3));
+  CHECK(rate("decoder.layers.0.mlp.up.weight") == Approx(0.01).epsilon(1e-3));
+  const Run scheduled({"train.groups.input.schedule={kind: linear, warmup_steps: 10}"});
+  CHECK(scheduled.trainer->rates().rates(1) == std::vector<double>{0.01, 0.001});
+  CHECK(scheduled.trainer->rates().table().find("input") != std::string::npos);
+  CHECK_THROWS_AS(Run({"train.trainable=norms", "train.groups.mlp.learning_rate=0.1"}), ConfigError);
+  CHECK_THROWS_AS(Run({"train.groups.custom.learning_rate=0.1"}), ConfigError);
+}
+
+TEST_CASE("what is frozen keeps every bit, the rest moves") {
+  const Run run({"train.trainable=fpt", "train.optimizer=adamw"});
+  std::map<std::string, std::vector<double>> before;
+  for (const auto& parameter : run.built->parameters.all())
+    before[parameter->name()] = parameter->value().to_doubles();
+  const std::uint32_t digest = frozen_digest(run.built->parameters);
+  while (!run.trainer->finished()) run.trainer->step();
+  CHECK(frozen_digest(run.built->parameters) == digest);
+  for (const auto& parameter : run.built->parameters.all()) {
+    INFO(parameter->name());
+    CHECK((parameter->value().to_doubles() != before[parameter->name()]) == parameter->trainable());
+  }
+}
+
+TEST_CASE("features computed once give the losses of the whole model, and come from the disk the next time") {
+  const ScratchFolder scratch;
+  Run whole({"train.trainable=head_only"}), cached({"train.trainable=head_only"});
+  const Features features = features_of(cached.spec, cached.task, *cached.built, scratch.path());
+  CHECK(features.train.rows() == 256 * 3);
+  cached.trainer->use_features(features);
+  while (!whole.trainer->finished()) {
+    const double loss = whole.trainer->step().sums.mean_nll();
+    CHECK(cached.trainer->step().sums.mean_nll() == Approx(loss).epsilon(1e-6));
+  }
+  CHECK(whole.trainer->validate()->number("valid_nll") ==
+        Approx(cached.trainer->validate()->number("valid_nll")).epsilon(1e-6));
+  const Features again = features_of(cached.spec, cached.task, *cached.built, scratch.path());
+  CHECK(again.train.to_doubles() == features.train.to_doubles());
+  CHECK(again.valid.to_doubles() == features.valid.to_doubles());
+  CHECK(std::distance(std::filesystem::directory_iterator(scratch.path() / "features"), {}) == 1);
+  const Run body({"train.trainable=fpt"});
+  CHECK_THROWS_AS(features_of(body.spec, body.task, *body.built, scratch.path()), ConfigError);
+}
+
+TEST_CASE(
+    "labels are scored by the most likely one; a task of sequences and a pooled head do not go together") {
+  const Run run;
+  const auto& corpus = run.task.valid;
+  const SplitScores scores = score_split(*run.built->model, run.task, "valid", corpus, run.spec.decode, 1);
+  REQUIRE(scores.outputs.size() == corpus.examples.size());
+  double right = 0;
+  for (std::size_t i = 0; i < scores.outputs.size(); ++i)
+    for (std::size_t k = 0; k < 5; k += 2) right += scores.outputs[i][k] == corpus.references[i][k] ? 1 : 0;
+  CHECK(scores.scores[0].value == Approx(right / static_cast<double>(3 * corpus.examples.size())));
+  CHECK(run.trainer->validate()->number("valid_accuracy") == Approx(scores.scores[0].value));
+  CHECK_THROWS_AS(Run({"model.head=none"}), ConfigError);
+  CHECK_THROWS_AS(Run({"data.task=copy", "model.kind=encoder_decoder"}), ConfigError);
+}
+
+TEST_CASE("a body of one of our own runs goes into a model with another input and head") {
+  const ScratchFolder scratch;
+  Run first;
+  first.trainer->step();
+  CheckpointStore store(scratch.path() / "checkpoints", first.trainer->retention());
+  first.trainer->save(store);
+  Run second({"model.from=" + scratch.path().string(),
+              "data.task={kind: bit_memory, bits: 4, patch: 2, patterns: 1, "
+              "train: 40, valid: 4, test: 4}"});
+  CHECK_THROWS_AS(load_starting_weights(second.spec, *second.built),
+                  IoError);  // input.weight has another shape
+  Run third({"model.from=" + scratch.path().string(), "model.reinit=[input.weight]",
+             "data.task={kind: bit_memory, bits: 4, patch: 2, patterns: 1, train: 40, valid: 4, test: 4}"});
+  const WeightReport report = load_starting_weights(third.spec, *third.built);
+  CHECK(report.text().find("output.weight (the head of this task, of another shape)") != std::string::npos);
+  const std::string name = "decoder.layers.1.mlp.up.weight";
+  CHECK(third.built->parameters.find(name)->value().to_doubles() ==
+        first.built->parameters.find(name)->value().to_doubles());
+}
+
+TEST_CASE("a target stops a run") {
+  EarlyStoppingSpec spec;
+  spec.metric = "valid_accuracy";
+  spec.target = 0.9;
+  BestSoFar best;
+  note_score(spec, 0.89, 5, best);
+  CHECK_FALSE(should_stop(spec, best));
+  note_score(spec, 0.9, 10, best);
+  CHECK(should_stop(spec, best));
+  spec.metric = "valid_nll";
+  spec.target = 0.5;
+  CHECK_FALSE(should_stop(spec, best));
+}
+
+TEST_CASE("the shape of a task with labels is kept beside its vocabularies") {
+  const ScratchFolder scratch;
+  const Run run;
+  save_task_shape(scratch.path(), run.task);
+  const VocabularySizes sizes = load_task_shape(scratch.path());
+  CHECK(sizes.vectors == 1);
+  CHECK(sizes.answers.labels == 3);
+  CHECK(sizes.answers.rows == 3);
+  CHECK_THROWS_AS(load_task_shape(scratch.path() / "none"), IoError);
+}
