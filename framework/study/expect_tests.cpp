@@ -76,11 +76,13 @@ struct SignTestExpectation final : ExpectationSpec {
     judgement.figures = fmt::format("{} in {} of {} seeds, sign test p = {:.3g}", above ? "above" : "below",
                                     right, judgement.seeds, judgement.p_value);
     const double smallest = std::pow(0.5, static_cast<double>(judgement.seeds));
-    if (smallest > alpha) {
+    if (smallest > alpha)
       judgement.figures += fmt::format("; {} seeds cannot give less than {:.3g}", judgement.seeds, smallest);
-    } else {
-      judgement.decision = judgement.p_value <= alpha ? Decision::reproduced : Decision::not_reproduced;
-    }
+    // Too few on the right side to tell them from chance is no evidence against it.
+    if (judgement.p_value <= alpha)
+      judgement.decision = Decision::reproduced;
+    else if (smallest <= alpha && 2 * right <= judgement.seeds)
+      judgement.decision = Decision::not_reproduced;
     return judgement;
   }
 };
