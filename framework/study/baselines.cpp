@@ -116,8 +116,6 @@ Record unigram_values(const Task& task) {
 
 }  // namespace
 
-std::vector<std::string> baseline_names() { return {"majority", "by_position", "copy", "unigram"}; }
-
 std::vector<Baseline> baselines_of(const Task& task) {
   std::vector<Baseline> all;
   if (task.train.examples.empty()) return all;

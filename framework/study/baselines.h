@@ -20,7 +20,4 @@ struct Baseline {
 // training data, for valid_nll and perplexity. What does not fit the task is left out.
 std::vector<Baseline> baselines_of(const Task& task);
 
-// Their names, for messages.
-std::vector<std::string> baseline_names();
-
 }  // namespace attnlab

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "config/error.h"
@@ -24,6 +25,11 @@ TaskFacts facts_of(const Task& task) {
   for (const char* name :
        {"step", "epoch", "wall_seconds", "training_seconds", "target_tokens_per_second", "peak_memory_bytes"})
     facts.metrics.emplace_back(name);
+  for (const TrivialBaseline& baseline : task.baselines) {
+    std::string name = "baseline_" + baseline.name;
+    std::replace(name.begin(), name.end(), ' ', '_');
+    facts.metrics.push_back(std::move(name));
+  }
   for (const Example& example : task.train.examples)
     facts.tokens += static_cast<double>(example.target.size());
   return facts;
@@ -66,6 +72,8 @@ void Planner::look_at(std::size_t index, std::map<std::string, LoadedTask>& task
           !reason.empty())
         throw ConfigError(fmt::format("{}: error: 'study.probes.{}' on arm '{}': {}", use.position.text(),
                                       use.name, arm.name, reason));
+    if (built->parameters.count(true) < built->parameters.count(false))
+      facts_.back().metrics.emplace_back("frozen_unchanged");
     parameters_.push_back(static_cast<std::int64_t>(built->parameters.count(false)));
   } catch (const ConfigError& error) {
     if (std::string(error.what()).find(": error: ") != std::string::npos) throw;

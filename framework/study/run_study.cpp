@@ -90,6 +90,7 @@ class StudyRunner {
     if (!study_.spec.metric.empty()) wanted.push_back(study_.spec.metric);
     for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
       if (!planner_.rates(arm).empty()) wanted.push_back(study_.spec.rates.choose_by);
+    check_controls();
     for (const Claim& claim : study_.claims) {
       const std::string& name = claim.spec->metric;
       if (!name.empty() && !produced(name))
@@ -102,6 +103,15 @@ class StudyRunner {
       throw ConfigError(fmt::format("error: study '{}': no arm produces the metric '{}'; they produce: {}",
                                     study_.spec.name, name, join_names(known)));
     }
+  }
+
+  void check_controls() const {
+    std::vector<std::string> known;
+    for (const Baseline& baseline : planner_.facts(0).baselines) known.push_back(baseline.name);
+    for (const std::string& name : study_.spec.controls)
+      if (std::find(known.begin(), known.end(), name) == known.end())
+        throw ConfigError(fmt::format("error: study '{}': no control '{}' for this task; there are: {}",
+                                      study_.spec.name, name, join_names(known)));
   }
 
   bool produced(const std::string& metric) const {

@@ -98,8 +98,6 @@ TEST_CASE("what is wrong with a study is said with its place, all at once") {
   CHECK(refusal("  arms: {a: 3}\n").find("'study.arms.a' must be a section, found '3'") != std::string::npos);
   CHECK(refusal("  arms: [a]\n").find("section of named arms") != std::string::npos);
   CHECK(refusal("  seeds: [1]\n").find("neither arms nor axes") != std::string::npos);
-  CHECK(refusal("  arms: {a: {}}\n  controls: [majorty]\n").find("'majorty' is none of") !=
-        std::string::npos);
   CHECK(refusal("  arms: {copy: {}}\n  controls: [copy]\n").find("two arms have the name 'copy'") !=
         std::string::npos);
   CHECK(refusal("  arms: {a: {}}\n  rates: {values: [1], seeds: [1]}\n").find("other seeds") !=

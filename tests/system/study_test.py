@@ -313,6 +313,7 @@ study:
                 "bad.yaml:14:5: error:", "no arm produces the metric 'blue'", "valid_nll", old=metric)
         refused("    size: {kind: difference, arm: no_mlp}\n", "needs 'at_least', 'at_most' or both", old=metric)
         refused("    size: {kind: diference, arm: no_mlp}\n", "difference", old=metric)
+        refused("  controls: [majorty]\n", "no control 'majorty'", "majority", old="  source: a made-up table\n")
         refused("  rates: {values: [1e-3], choose_by: valid_bleu}\n", "no arm produces the metric 'valid_bleu'", "valid_nll",
                 old="  source: a made-up table\n")
         refused("  seeds: []\n", "at least one seed", old="  seeds: [1, 2]\n")
