@@ -3,6 +3,7 @@
 #include "config/registry.h"
 #include "core/error.h"
 #include "data/files.h"
+#include "data/missing_file.h"
 
 namespace attnlab {
 
@@ -11,10 +12,10 @@ namespace fs = std::filesystem;
 fs::path find_data_file(const fs::path& root, const std::string& folder, const std::string& name) {
   try {
     return find_plain_or_gz(root / folder / name);
-  } catch (const DataError& error) {
+  } catch (const MissingFileError& error) {
     for (const auto& known : Registry<DataSet>::list()) {
       if (known.name != folder) continue;
-      throw DataError(join_text(error.what(), "\nget this data set with: attnlab data get ", folder));
+      throw MissingFileError(join_text(error.what(), "\nget this data set with: attnlab data get ", folder));
     }
     throw;
   }

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "data/missing_file.h"
 #include "data/utf8.h"
 
 namespace attnlab {
@@ -42,7 +43,7 @@ bool write_all(int descriptor, std::string_view bytes) {
 
 std::string read_bytes(const fs::path& path) {
   std::error_code error;
-  if (!fs::exists(path, error)) throw DataError(path.string() + ": no such file");
+  if (!fs::exists(path, error)) throw MissingFileError(path.string() + ": no such file");
   if (!fs::is_regular_file(path, error)) throw DataError(path.string() + ": not a regular file");
   const GzFile file(path);
   if (file.handle == nullptr) throw DataError(path.string() + ": cannot open: " + std::strerror(errno));
@@ -67,7 +68,7 @@ fs::path find_plain_or_gz(const fs::path& path) {
   fs::path packed = path;
   packed += ".gz";
   if (fs::exists(packed, error)) return packed;
-  throw DataError(path.string() + ": no such file, plain or .gz");
+  throw MissingFileError(path.string() + ": no such file, plain or .gz");
 }
 
 std::vector<std::string> split_lines(std::string_view text) {

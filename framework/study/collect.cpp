@@ -56,7 +56,7 @@ ArmResult arm_result(const StudyState& state, std::size_t index) {
   result.rate = state.choices[index];
   for (const AxisValue& value : arm.point) result.point.emplace_back(value.key, value.text);
   for (const Job& job : state.jobs) {
-    if (job.run().arm != index || job.run().trial) continue;
+    if (job.run().arm != index || !job.run().reported()) continue;
     result.runs.push_back(run_result(job));
     add_probes(state, index, result.runs.back());
   }
@@ -110,7 +110,7 @@ StudyResults collect_results(const StudyState& state) {
       results.environment = environment_in(job.run().folder);
   results.expectations_hash = hash_of_all(state.study.claims);
   results.verdicts = judge(state.study.claims, results, state.final);
-  for (ClaimVerdict& verdict : results.verdicts) verdict.set_before = state.record.set_before(verdict.hash);
+  for (ClaimVerdict& verdict : results.verdicts) verdict.set = state.record.set(verdict.hash);
   return results;
 }
 

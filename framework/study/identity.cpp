@@ -51,7 +51,8 @@ std::string hash_of(std::initializer_list<std::string> texts) {
   return hash.hex();
 }
 
-RunIdentity identity(const ExperimentSpec& given, const std::string& data_hash, Precision precision) {
+RunIdentity identity(const ExperimentSpec& given, const std::string& start, const std::string& data_hash,
+                     Precision precision) {
   auto spec = std::make_unique<ExperimentSpec>(given);
   spec->name.clear();
   spec->deterministic = true;
@@ -61,7 +62,7 @@ RunIdentity identity(const ExperimentSpec& given, const std::string& data_hash, 
   spec->log = {};
   spec->train.log_every = 1;
   spec->decode = decoding_in_training(given);
-  spec->model.from = digest_of_start(given.model.from);
+  spec->model.from = start;
   RunIdentity result;
   result.training = hash_of({write_spec(*spec), data_hash});
   DataSpec data = given.data;
@@ -74,16 +75,33 @@ Precision precision_named(const std::string& name) {
   return name == "f64" ? Precision::f64 : name == "bf16" ? Precision::bf16 : Precision::f32;
 }
 
+// A text that environment.json of a run holds; empty if it does not.
+std::string noted(const fs::path& folder, std::string_view name) {
+  const fs::path environment = folder / "environment.json";
+  if (!fs::exists(environment)) return "";
+  const Record record = parse_record(read_small_file(environment), environment.string());
+  const RecordValue* value = record.find(name);
+  const auto* text = value ? std::get_if<std::string>(value) : nullptr;
+  return text ? *text : "";
+}
+
 }  // namespace
 
 std::string code_digest() { return kCodeDigest; }
 std::string probe_digest() { return kProbeDigest; }
+std::string rule_digest() { return kRuleDigest; }
 
 RunIdentity identity_of(const ExperimentSpec& spec, const std::string& data_hash) {
-  RunIdentity result =
-      identity(spec, data_hash, precision_named(to_string(choose_precision(spec.precision).type)));
+  RunIdentity result = identity(spec, digest_of_start(spec.model.from), data_hash,
+                                precision_named(to_string(choose_precision(spec.precision).type)));
   result.code = code_digest();
   return result;
+}
+
+std::string starting_weights_of(const ExperimentSpec& spec, const fs::path& resumed) {
+  if (spec.model.from.empty()) return "";
+  const std::string known = resumed.empty() ? "" : noted(resumed, "starting_weights");
+  return known.empty() ? digest_of_start(spec.model.from) : known;
 }
 
 std::optional<RunIdentity> identity_of_folder(const fs::path& folder) {
@@ -92,11 +110,9 @@ std::optional<RunIdentity> identity_of_folder(const fs::path& folder) {
     if (!last) return std::nullopt;
     const TrainingState state = Checkpoint(*last).state();
     const auto spec = experiment_of(Tree::load({(folder / "config.yaml").string()}));
-    RunIdentity result = identity(*spec, state.data, precision_named(state.precision));
-    const fs::path environment = folder / "environment.json";
-    const Record record = parse_record(read_small_file(environment), environment.string());
-    if (const RecordValue* code = record.find("code"))
-      if (const auto* text = std::get_if<std::string>(code)) result.code = *text;
+    RunIdentity result =
+        identity(*spec, starting_weights_of(*spec, folder), state.data, precision_named(state.precision));
+    result.code = noted(folder, "code");
     return result;
   } catch (const Error&) {  // damaged or of another version: as if it were not there
     return std::nullopt;

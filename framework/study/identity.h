@@ -20,9 +20,16 @@ struct RunIdentity {
 std::string code_digest();
 // The same with the sources of the studies, in which the probes are.
 std::string probe_digest();
+// Of the sources that judge expectations, without comments and spaces.
+std::string rule_digest();
 
 // `data_hash` is content_hash of the task. Throws IoError if model.from names what cannot be read.
 RunIdentity identity_of(const ExperimentSpec& spec, const std::string& data_hash);
+
+// What the weights of a run start from, by content, which its environment.json keeps as `starting_weights`;
+// empty where they start from nothing. `resumed` is the folder that the run goes on in: what was noted there
+// holds, since the file that it started from may be another one by now. Throws IoError.
+std::string starting_weights_of(const ExperimentSpec& spec, const std::filesystem::path& resumed = {});
 
 // Of the run in a folder, finished or not; nothing if there is none with a checkpoint. `code` is empty where
 // the folder does not say.

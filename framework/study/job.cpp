@@ -8,7 +8,6 @@
 #include <sstream>
 #include <thread>
 
-#include "config/scalars.h"
 #include "core/error.h"
 #include "train/durable_file.h"
 #include "train/run_lock.h"
@@ -70,25 +69,28 @@ std::string reason_in(const fs::path& log) {
 
 bool interrupted_code(int code) { return code == 128 + SIGINT || code == 128 + SIGTERM; }
 
-Job::Job(PlannedRun run, const Study& study, const JobOptions& options)
-    : run_(std::move(run)), options_(options) {
-  const Arm& arm = study.arms[run_.arm];
-  std::string file = arm.name;
-  name_ = arm.name;
-  if (run_.trial) {
-    name_ += " rate " + short_number(*run_.rate);
-    file += ".rate-" + short_number(*run_.rate);
-  }
-  name_ += fmt::format(" seed {}", run_.seed);
-  file += fmt::format(".seed-{}", run_.seed);
-  log_ = options_.papers / "logs" / (file + ".txt");
-  config_ = options_.papers / "configs" / (file + ".yaml");
+Job::Job(PlannedRun run, const JobOptions& options) : run_(std::move(run)), options_(options) {
+  log_ = options_.papers / "logs" / (run_.file + ".txt");
+  config_ = options_.papers / "configs" / (run_.file + ".yaml");
   const auto spec = experiment_of(Tree::parse(run_.config, config_.string()));
   if (spec->train.max_steps) total_steps_ = static_cast<double>(*spec->train.max_steps);
   total_epochs_ = static_cast<double>(spec->train.max_epochs);
 }
 
-bool Job::matches(const RunIdentity& identity) const { return identity.scoring == run_.identity.scoring; }
+void Job::identify(const Planner& planner) {
+  try {
+    run_.identity = planner.identity_of_run(run_);
+  } catch (const IoError& error) {
+    give_up(error.what());
+  }
+}
+
+void Job::give_up(const std::string& reason) {
+  state_ = JobState::failed;
+  error_ = reason;
+}
+
+bool Job::matches(const RunIdentity& identity) const { return identity.scoring == run_.identity->scoring; }
 
 double Job::seconds() const {
   const auto end = state_ == JobState::running ? Clock::now() : ended_;
@@ -98,16 +100,17 @@ double Job::seconds() const {
 void Job::take_result(const RunIdentity& identity) {
   found_ = true;
   code_ = identity.code;
-  stale_ = identity.code != run_.identity.code;
+  stale_ = identity.code != run_.identity->code;
   state_ = finished_run(run_.folder) ? JobState::done : JobState::diverged;
   if (state_ == JobState::diverged) error_ = "diverged";
 }
 
 bool Job::look(RunIndex& index) {
+  if (!run_.identity) return false;
   if (finished_run(run_.folder) || diverged_run(run_.folder)) {
     const auto identity = identity_of_folder(run_.folder);
     if (identity && matches(*identity)) {
-      if (identity->code == run_.identity.code || options_.reuse_stale) {
+      if (identity->code == run_.identity->code || options_.reuse_stale) {
         take_result(*identity);
         if (state_ == JobState::done) index.remember(*identity, run_.folder);
         return true;
@@ -115,7 +118,7 @@ bool Job::look(RunIndex& index) {
       replaces_stale_ = true;
     }
   }
-  const auto other = index.find_scored(run_.identity, options_.reuse_stale);
+  const auto other = index.find_scored(*run_.identity, options_.reuse_stale);
   if (!other) return false;
   const auto identity = identity_of_folder(*other);
   if (!identity || !matches(*identity)) return false;
@@ -146,12 +149,12 @@ void Job::launch(RunIndex& index) {
   make_folder(run_.folder);
   wait_for_lock(run_.folder);
   const auto own = identity_of_folder(run_.folder);
-  const bool same = own && own->training == run_.identity.training &&
-                    (own->code == run_.identity.code || options_.reuse_stale);
+  const bool same = own && own->training == run_.identity->training &&
+                    (own->code == run_.identity->code || options_.reuse_stale);
   bool resume = same;
   if (!same) {
     // The same weights may exist elsewhere: then only scoring is left to do.
-    if (const auto other = index.find_trained(run_.identity, options_.reuse_stale)) {
+    if (const auto other = index.find_trained(*run_.identity, options_.reuse_stale)) {
       fs::remove_all(run_.folder);
       make_folder(run_.folder);
       const fs::path here = fs::canonical(run_.folder);
@@ -186,7 +189,7 @@ bool Job::poll(RunIndex& index) {
   const auto identity = identity_of_folder(run_.folder);
   state_ = JobState::done;
   code_ = identity ? identity->code : "";
-  stale_ = code_ != run_.identity.code;
+  stale_ = code_ != run_.identity->code;
   if (!identity || !finished_run(run_.folder) || !matches(*identity)) {
     state_ = JobState::failed;
     error_ = "its folder does not hold the run that was asked for";

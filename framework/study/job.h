@@ -26,10 +26,10 @@ enum class JobState { waiting, running, done, diverged, failed, stopped };
 
 class Job {
  public:
-  Job(PlannedRun run, const Study& study, const JobOptions& options);
+  Job(PlannedRun run, const JobOptions& options);
 
   const PlannedRun& run() const { return run_; }
-  const std::string& name() const { return name_; }  // "no_mlp seed 2"
+  const std::string& name() const { return run_.name; }
   JobState state() const { return state_; }
   bool ended() const { return state_ != JobState::waiting && state_ != JobState::running; }
   bool found() const { return found_; }  // it was there already
@@ -39,7 +39,11 @@ class Job {
   const std::string& code() const { return code_; }  // digest of the code that made the result
   double seconds() const;                            // that it has run or did run in this process
 
-  // Looks for a result, here or by content among all runs; true if there is one.
+  // For a run that waited for what it starts from: takes its identity, or fails where there is none.
+  void identify(const Planner& planner);
+  void give_up(const std::string& reason);
+  // Looks for a result (false while its identity is unknown), here or by content among all runs; true if
+  // there is one.
   bool look(RunIndex& index);
   // Starts it, from a checkpoint if there is one of the same weights. What keeps it from starting is its
   // failure.
@@ -57,7 +61,6 @@ class Job {
   void fail(int code);
 
   PlannedRun run_;
-  std::string name_;
   const JobOptions& options_;
   JobState state_ = JobState::waiting;
   std::unique_ptr<Child> child_;

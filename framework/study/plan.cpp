@@ -8,6 +8,7 @@
 #include "config/error.h"
 #include "config/scalars.h"
 #include "config/spec.h"
+#include "data/missing_file.h"
 #include "train/build_model.h"
 
 namespace attnlab {
@@ -43,26 +44,59 @@ double tokens_of(const ExperimentSpec& spec, const TaskFacts& facts) {
              : epochs;
 }
 
+// A ConfigError without a place gets that of what it is about.
+[[noreturn]] void rethrow_at(const SourcePosition& position, const std::string& what,
+                             const ConfigError& error) {
+  if (std::string(error.what()).find(": error: ") != std::string::npos) throw error;
+  throw ConfigError(fmt::format("{}: error: {}: {}", position.text(), what, error.what()));
+}
+
+void check_start(const std::string& from) {
+  std::error_code error;
+  if (from.empty() || !prepared_name(from).empty() || std::filesystem::exists(from, error)) return;
+  throw MissingFileError("model.from: " + from + ": no such file or folder");
+}
+
 }  // namespace
 
 Planner::Planner(const Study& study, std::filesystem::path root) : study_(study), root_(std::move(root)) {
-  std::map<std::string, LoadedTask> tasks;  // by their YAML
+  LoadedTasks tasks;
+  for (const Preparation& preparation : study_.preparations) look_at_preparation(preparation, tasks);
   for (std::size_t arm = 0; arm < study_.arms.size(); ++arm) look_at(arm, tasks);
 }
 
-void Planner::look_at(std::size_t index, std::map<std::string, LoadedTask>& tasks) {
+const Planner::LoadedTask& Planner::load(const ExperimentSpec& spec, LoadedTasks& tasks) const {
+  const std::string key = write_spec(spec.data);
+  if (const auto known = tasks.find(key); known != tasks.end()) return known->second;
+  LoadedTask loaded{spec.data.load(), {}};
+  loaded.facts = facts_of(loaded.task);
+  if (!study_.spec.controls.empty()) loaded.facts.baselines = baselines_of(loaded.task);
+  return tasks.emplace(key, std::move(loaded)).first->second;
+}
+
+void Planner::look_at_preparation(const Preparation& preparation, LoadedTasks& tasks) {
+  const auto spec = experiment_of(preparation.tree);
+  try {
+    check_start(spec->model.from);
+    const LoadedTask& loaded = load(*spec, tasks);
+    prepared_facts_.push_back(loaded.facts);
+    check_fit(*spec, loaded.task);
+    const auto built =
+        build_model(*spec, vocabulary_of(loaded.task), choose_precision(spec->precision).type, true);
+    prepared_parameters_.push_back(static_cast<std::int64_t>(built->parameters.count(false)));
+  } catch (const ConfigError& error) {
+    rethrow_at(preparation.position, "'study.prepare." + preparation.name + "'", error);
+  }
+}
+
+void Planner::look_at(std::size_t index, LoadedTasks& tasks) {
   const Arm& arm = study_.arms[index];
   const auto spec = experiment_of(arm.configuration(study_.spec.seeds.front(), {}));
   try {
-    const std::string key = write_spec(spec->data);
-    if (tasks.find(key) == tasks.end()) {
-      LoadedTask loaded{spec->data.load(), {}};
-      loaded.facts = facts_of(loaded.task);
-      if (!study_.spec.controls.empty()) loaded.facts.baselines = baselines_of(loaded.task);
-      tasks.emplace(key, std::move(loaded));
-    }
-    const Task& task = tasks.at(key).task;
-    facts_.push_back(tasks.at(key).facts);
+    check_start(spec->model.from);
+    const LoadedTask& loaded = load(*spec, tasks);
+    const Task& task = loaded.task;
+    facts_.push_back(loaded.facts);
     if (spec->train.validation_scores && !task.valid.references.empty())
       for (const std::string& metric : task.metrics) facts_.back().metrics.push_back("valid_" + metric);
     check_fit(*spec, task);
@@ -76,8 +110,7 @@ void Planner::look_at(std::size_t index, std::map<std::string, LoadedTask>& task
       facts_.back().metrics.emplace_back("frozen_unchanged");
     parameters_.push_back(static_cast<std::int64_t>(built->parameters.count(false)));
   } catch (const ConfigError& error) {
-    if (std::string(error.what()).find(": error: ") != std::string::npos) throw;
-    throw ConfigError(fmt::format("{}: error: arm '{}': {}", arm.position.text(), arm.name, error.what()));
+    rethrow_at(arm.position, "arm '" + arm.name + "'", error);
   }
 }
 
@@ -88,22 +121,56 @@ const std::vector<double>& Planner::rates(std::size_t arm) const {
   return own.empty() ? study_.spec.rates.values : own;
 }
 
-PlannedRun Planner::run(std::size_t arm, std::int64_t seed, std::optional<double> rate, bool trial) const {
-  const Tree tree = study_.arms[arm].configuration(seed, rate);
+PlannedRun Planner::run(std::size_t index, std::int64_t seed, std::optional<double> rate, bool trial) const {
+  const Arm& arm = study_.arms[index];
+  const Tree tree = arm.configuration(seed, rate);
   auto spec = experiment_of(tree);
-  spec->name = study_.folder_name() + "/" + study_.arms[arm].name;
+  spec->name = study_.folder_name() + "/" + arm.name;
+  if (!arm.starts_from.empty()) spec->model.from = folder_of_preparation(arm.starts_from).string();
   PlannedRun run;
-  run.arm = arm;
+  run.arm = index;
+  run.name = run.file = arm.name;
+  run.starts_from = arm.starts_from;
   run.seed = seed;
   run.rate = rate;
   run.trial = trial;
-  run.folder = root_ / study_.folder_name() / study_.arms[arm].name;
-  if (trial) run.folder /= "rate-" + short_number(*rate);
+  run.folder = root_ / study_.folder_name() / arm.name;
+  if (trial) {
+    run.folder /= "rate-" + short_number(*rate);
+    run.name += " rate " + short_number(*rate);
+    run.file += ".rate-" + short_number(*rate);
+  }
+  run.name += fmt::format(" seed {}", seed);
+  run.file += fmt::format(".seed-{}", seed);
   run.folder /= "seed-" + std::to_string(seed);
   run.config = write_spec(*spec, tree);
-  run.identity = identity_of(*spec, facts_[arm].hash);
-  run.cost = tokens_of(*spec, facts_[arm]) * static_cast<double>(parameters_[arm]);
+  if (run.starts_from.empty()) run.identity = identity_of(*spec, facts_[index].hash);
+  run.cost = tokens_of(*spec, facts_[index]) * static_cast<double>(parameters_[index]);
   return run;
+}
+
+PlannedRun Planner::preparation(std::size_t index) const {
+  const Preparation& preparation = study_.preparations[index];
+  const auto spec = experiment_of(preparation.tree);
+  PlannedRun run;
+  run.prepares = preparation.name;
+  run.name = "prepared:" + preparation.name;
+  run.file = "prepared." + preparation.name;
+  run.seed = spec->seed;
+  run.folder = folder_of_preparation(preparation.name);
+  run.config = write_spec(*spec, preparation.tree);
+  run.identity = identity_of(*spec, prepared_facts_[index].hash);
+  run.cost = tokens_of(*spec, prepared_facts_[index]) * static_cast<double>(prepared_parameters_[index]);
+  return run;
+}
+
+RunIdentity Planner::identity_of_run(const PlannedRun& run) const {
+  const auto spec = experiment_of(Tree::parse(run.config, run.name));
+  return identity_of(*spec, facts_[run.arm].hash);
+}
+
+std::filesystem::path Planner::folder_of_preparation(const std::string& name) const {
+  return root_ / study_.folder_name() / "prepared" / name;
 }
 
 }  // namespace attnlab

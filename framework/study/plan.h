@@ -1,4 +1,5 @@
-// The runs of a study: one for each arm and seed, and before them those that choose the arm's learning rate.
+// The runs of a study: one for each arm and seed, before them those that choose the arm's learning rate, and
+// first of all those that arms start from.
 #pragma once
 
 #include <filesystem>
@@ -15,15 +16,24 @@
 
 namespace attnlab {
 
+inline constexpr std::size_t kNoArm = static_cast<std::size_t>(-1);
+
 struct PlannedRun {
-  std::size_t arm = 0;  // index into Study::arms
+  std::size_t arm = kNoArm;  // index into Study::arms; none for a preparation
+  std::string name;          // for people: "no_mlp seed 2"
+  std::string file;          // stem of its papers: "no_mlp.seed-2"
+  std::string prepares;      // name of the preparation that it is
+  std::string starts_from;   // name of the preparation whose weights it takes
   std::int64_t seed = 1;
   std::optional<double> rate;  // set where the arm's rates are swept
   bool trial = false;          // only there to choose the rate
   std::filesystem::path folder;
   std::string config;  // resolved YAML
-  RunIdentity identity;
+  // What it is by content; unknown until what it starts from is there.
+  std::optional<RunIdentity> identity;
   double cost = 1;  // relative time: parameters times tokens
+
+  bool reported() const { return !trial && prepares.empty(); }
 };
 
 // What is known of the task of an arm before anything runs.
@@ -37,13 +47,16 @@ struct TaskFacts {
 class Planner {
  public:
   // Loads each task once and builds each arm's model, so that what cannot run is said before anything does.
-  // Throws ConfigError with the place of the arm, DataError.
+  // Throws ConfigError with the place of the arm, DataError (MissingFileError for data or weights not there).
   Planner(const Study& study, std::filesystem::path root);
 
   const TaskFacts& facts(std::size_t arm) const { return facts_[arm]; }
   // Weights of the arm's model, all and those that train.
   std::int64_t parameters(std::size_t arm) const { return parameters_[arm]; }
   PlannedRun run(std::size_t arm, std::int64_t seed, std::optional<double> rate, bool trial) const;
+  PlannedRun preparation(std::size_t index) const;  // of Study::preparations
+  // The identity of a run whose preparation has ended. Throws IoError if its weights cannot be read.
+  RunIdentity identity_of_run(const PlannedRun& run) const;
   // The rates that an arm tries; empty: that of its config.
   const std::vector<double>& rates(std::size_t arm) const;
 
@@ -52,12 +65,16 @@ class Planner {
     Task task;
     TaskFacts facts;
   };
-  void look_at(std::size_t arm, std::map<std::string, LoadedTask>& tasks);
+  using LoadedTasks = std::map<std::string, LoadedTask>;  // by their YAML
+  const LoadedTask& load(const ExperimentSpec& spec, LoadedTasks& tasks) const;
+  void look_at(std::size_t arm, LoadedTasks& tasks);
+  void look_at_preparation(const Preparation& preparation, LoadedTasks& tasks);
+  std::filesystem::path folder_of_preparation(const std::string& name) const;
 
   const Study& study_;
   std::filesystem::path root_;
-  std::vector<TaskFacts> facts_;
-  std::vector<std::int64_t> parameters_;
+  std::vector<TaskFacts> facts_, prepared_facts_;
+  std::vector<std::int64_t> parameters_, prepared_parameters_;
 };
 
 }  // namespace attnlab

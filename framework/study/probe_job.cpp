@@ -24,7 +24,7 @@ ProbeJob::ProbeJob(const Job& job, const ProbeUse& use, const Study& study, cons
   folder_ = options.papers / "probes" / file / use.name;
   log_ = options.papers / "logs" / (file + "." + use.name + ".txt");
   name_ = use.name + " of " + job.name();
-  content_ = sha256_hex(job.run().identity.scoring + use.key());
+  content_ = sha256_hex(job.run().identity->scoring + use.key());
   if (is_of(folder_, content_, probe_digest(), options.reuse_stale)) state_ = JobState::done;
 }
 

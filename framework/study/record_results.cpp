@@ -31,6 +31,10 @@ fs::path experiment_folder(const fs::path& experiments, const fs::path& file) {
          (parent.empty() || parent == "configs" || parent == "." ? file.stem().string() : parent);
 }
 
+fs::path kept_record(const fs::path& folder, const std::string& name) {
+  return folder / "results" / (name + ".expectations.json");
+}
+
 std::string with_results(const std::string& text, const std::string& name, const std::string& content) {
   const std::string begin = "<!-- results " + name + " -->\n", end = "<!-- end of results " + name + " -->\n";
   const std::size_t from = text.find(begin);

@@ -14,6 +14,9 @@ namespace attnlab {
 std::filesystem::path experiment_folder(const std::filesystem::path& experiments,
                                         const std::filesystem::path& file);
 
+// Where it is kept what a study expected when, beside its results: FOLDER/results/NAME.expectations.json.
+std::filesystem::path kept_record(const std::filesystem::path& folder, const std::string& name);
+
 // Writes both; a README that is missing is begun with the question and the command. Throws IoError.
 void record_results(const StudyResults& results, const std::filesystem::path& folder,
                     const std::filesystem::path& file);

@@ -52,8 +52,8 @@ struct ClaimVerdict {
   std::string figures;
   double p_value = 0, corrected_p = 0, alpha = 0.05;  // NaN where nothing was tested
   Index seeds = 0;
-  std::string hash;         // of what was expected
-  bool set_before = false;  // the expectation was there before the runs that it is about
+  std::string hash;  // of what was expected
+  std::string set;   // when it was: "before the run", "after seeing", …; see expectation_record.h
 };
 
 struct StudyResults {

@@ -56,7 +56,7 @@ Json json_of(const ClaimVerdict& verdict) {
             {"alpha", verdict.alpha},
             {"seeds", verdict.seeds},
             {"hash", verdict.hash},
-            {"set", verdict.set_before ? "before the run" : "after seeing"}};
+            {"set", verdict.set}};
   return json;
 }
 
@@ -77,7 +77,7 @@ ClaimVerdict verdict_of(const Json& json) {
   verdict.alpha = json.value("alpha", 0.05);
   verdict.seeds = json.value("seeds", Index{0});
   verdict.hash = json.value("hash", "");
-  verdict.set_before = json.value("set", "") == "before the run";
+  verdict.set = json.value("set", "");
   return verdict;
 }
 

@@ -92,7 +92,7 @@ Row row_of(const ClaimVerdict& verdict) {
   std::string figures = verdict.figures;
   if (!std::isnan(verdict.p_value))
     figures += fmt::format("; p = {:.2g}, corrected {:.2g}", verdict.p_value, verdict.corrected_p);
-  figures += verdict.set_before ? "; set before the run" : "; set after seeing";
+  if (!verdict.set.empty()) figures += "; set " + verdict.set;
   return {verdict.claim, to_string(verdict.decision) + (verdict.seeds == 1 ? " (single seed)" : ""), figures};
 }
 

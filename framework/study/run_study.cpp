@@ -9,13 +9,12 @@
 #include <list>
 #include <thread>
 
-#include "config/closest.h"
-#include "config/error.h"
 #include "core/parallel.h"
 #include "study/collect.h"
 #include "study/cost.h"
 #include "study/expectation_record.h"
 #include "study/job.h"
+#include "study/metric_check.h"
 #include "study/sweep.h"
 #include "train/durable_file.h"
 #include "train/interrupt.h"
@@ -35,8 +34,9 @@ class StudyRunner {
         folder_(options.root / study.folder_name()),
         planner_(study, options.root),
         index_(options.root),
-        record_(folder_ / "study" / "expectations.json") {
-    check_metrics();
+        record_({options.root / "expectations" / (study.folder_name() + ".json"), options.record},
+                options.write_record ? 2 : 1) {
+    check_metrics(study, planner_);
     job_options_.program = options.program;
     job_options_.papers = folder_ / "study";
     job_options_.threads = options.jobs > 1 ? std::max(1, thread_count() / options.jobs) : 0;
@@ -50,11 +50,14 @@ class StudyRunner {
     const RunLock lock(job_options_.papers);
     const InterruptGuard guard;
     plan();
+    note_claims();
     announce();
     estimate();
     std::string text;
     for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
       text += fmt::format("{:<32} {:>12} parameters\n", study_.arms[arm].name, planner_.parameters(arm));
+    for (const Claim& claim : study_.claims)
+      text += fmt::format("claim '{}': set {}\n", claim.name, record_.set(claim.hash));
     return text;
   }
 
@@ -63,7 +66,8 @@ class StudyRunner {
     const RunLock lock(job_options_.papers);
     const InterruptGuard guard;
     plan();
-    record_.note(study_.claims, [this](const Claim& claim) { return anything_finished(claim); });
+    note_claims();
+    record_.write();
     announce();
     estimate();
     write_results();
@@ -82,53 +86,12 @@ class StudyRunner {
     if (error) throw IoError("cannot create folder " + job_options_.papers.string() + ": " + error.message());
   }
 
-  void check_metrics() const {
-    const auto known = planner_.facts(0).metrics;
-    if (known.empty() && study_.spec.metric.empty())
-      throw ConfigError("error: study.metric: the task has no scores; name a metric");
-    std::vector<std::string> wanted = study_.spec.columns;
-    if (!study_.spec.metric.empty()) wanted.push_back(study_.spec.metric);
-    for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
-      if (!planner_.rates(arm).empty()) wanted.push_back(study_.spec.rates.choose_by);
-    check_controls();
-    for (const Claim& claim : study_.claims) {
-      const std::string& name = claim.spec->metric;
-      if (!name.empty() && !produced(name))
-        throw ConfigError(
-            fmt::format("{}: error: 'study.expect.{}': no arm produces the metric '{}'; they produce: {}",
-                        claim.position.text(), claim.name, name, join_names(known)));
-    }
-    for (const std::string& name : wanted) {
-      if (produced(name)) continue;
-      throw ConfigError(fmt::format("error: study '{}': no arm produces the metric '{}'; they produce: {}",
-                                    study_.spec.name, name, join_names(known)));
-    }
-  }
-
-  void check_controls() const {
-    std::vector<std::string> known;
-    for (const Baseline& baseline : planner_.facts(0).baselines) known.push_back(baseline.name);
-    for (const std::string& name : study_.spec.controls)
-      if (std::find(known.begin(), known.end(), name) == known.end())
-        throw ConfigError(fmt::format("error: study '{}': no control '{}' for this task; there are: {}",
-                                      study_.spec.name, name, join_names(known)));
-  }
-
-  bool produced(const std::string& metric) const {
-    for (const ProbeUse& use : study_.probes)
-      if (metric.starts_with(use.name + ".")) return true;
-    for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
-      if (const auto& known = planner_.facts(arm).metrics;
-          std::find(known.begin(), known.end(), metric) != known.end())
-        return true;
-    return metric == "parameters";
-  }
-
   std::string metric() const {
     return study_.spec.metric.empty() ? planner_.facts(0).metrics.front() : study_.spec.metric;
   }
 
   void plan() {
+    for (std::size_t i = 0; i < study_.preparations.size(); ++i) add(planner_.preparation(i));
     for (const std::int64_t seed : study_.spec.seeds)
       for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
         if (planner_.rates(arm).empty()) add(planner_.run(arm, seed, {}, false));
@@ -169,7 +132,8 @@ class StudyRunner {
   }
 
   void leave_out_last_seed() {
-    jobs_.remove_if([this](const Job& job) { return !job.run().trial && job.run().seed == seeds_.back(); });
+    jobs_.remove_if(
+        [this](const Job& job) { return job.run().reported() && job.run().seed == seeds_.back(); });
     seeds_.pop_back();
   }
 
@@ -186,23 +150,57 @@ class StudyRunner {
     return spreads[spreads.size() / 2];
   }
 
-  // Whether a reported run of an arm that the claim is about, or of its baseline, has ended.
-  bool anything_finished(const Claim& claim) const {
-    const auto names = claim.spec->arms();
-    return std::any_of(jobs_.begin(), jobs_.end(), [&](const Job& job) {
-      const Arm& arm = study_.arms[job.run().arm];
-      return job.state() == JobState::done && !job.run().trial &&
-             std::find(names.begin(), names.end(), arm.name) != names.end();
+  // Where the rates of an arm are still to be chosen, any result of it counts as one that is about to be
+  // reported.
+  void note_claims() {
+    for (const Job& job : jobs_) note_result(job);
+    record_.note(study_.claims, [this](const std::string& arm, const std::string& run) {
+      bool known = false;
+      for (const Job& job : jobs_) {
+        if (!job.run().reported() || study_.arms[job.run().arm].name != arm) continue;
+        if (!job.run().identity || job.run().identity->training.starts_with(run)) return true;
+        known = true;
+      }
+      return !known;
     });
   }
 
+  void note_result(const Job& job) {
+    if (job.state() != JobState::done || !job.run().reported()) return;
+    record_.saw(study_.arms[job.run().arm].name, job.run().seed, job.run().identity->training);
+  }
+
   void add(PlannedRun run) {
-    jobs_.emplace_back(std::move(run), study_, job_options_);
-    if (jobs_.back().look(index_)) add_probes(jobs_.back());
+    jobs_.emplace_back(std::move(run), job_options_);
+    Job& job = jobs_.back();
+    if (const Job* first = preparation_of(job); first != nullptr && first->state() == JobState::done)
+      job.identify(planner_);
+    if (job.look(index_)) add_probes(job);
+  }
+
+  // The run whose weights it starts from, if there is one.
+  const Job* preparation_of(const Job& job) const {
+    const auto found = std::find_if(jobs_.begin(), jobs_.end(), [&job](const Job& other) {
+      return !other.run().prepares.empty() && other.run().prepares == job.run().starts_from;
+    });
+    return found == jobs_.end() ? nullptr : &*found;
+  }
+
+  // Whether what it starts from is there. Where that will never be, the job ends.
+  bool may_start(Job& job) {
+    const Job* first = preparation_of(job);
+    if (first == nullptr || job.run().identity) return true;
+    if (!first->ended()) return false;
+    if (first->state() == JobState::done)
+      job.identify(planner_);
+    else
+      job.give_up(first->name() + ", which it starts from: " + first->error());
+    if (job.state() == JobState::failed) take_in(job);
+    return job.state() == JobState::waiting;
   }
 
   void add_probes(const Job& job) {
-    if (job.state() != JobState::done || job.run().trial) return;
+    if (job.state() != JobState::done || !job.run().reported()) return;
     for (const ProbeUse& use : study_.probes)
       if (use.covers(study_.arms[job.run().arm].name)) probes_.emplace_back(job, use, study_, job_options_);
   }
@@ -242,6 +240,9 @@ class StudyRunner {
         std::count_if(jobs_.begin(), jobs_.end(), [](const Job& job) { return job.replaces_stale(); });
     log_info(fmt::format("study {}: {} arms, {} seeds, {} runs; {} are there already", study_.folder_name(),
                          study_.arms.size(), seeds_.size(), jobs_.size(), found));
+    for (const Job& job : jobs_)
+      if (!job.run().prepares.empty() && !job.found())
+        log_info(fmt::format("first of all, for arms to start from: {}", job.name()));
     if (replaced > 0)
       log_warning(fmt::format("{} results are of other code and will be made again; --reuse-stale keeps them",
                               replaced));
@@ -285,7 +286,7 @@ class StudyRunner {
     std::string text = fmt::format("[{}/{}] {}: ", done, jobs_.size(), job.name());
     if (job.state() == JobState::done) {
       const Record values = values_in(job.run().folder);
-      const std::string name = job.run().trial ? study_.spec.rates.choose_by : metric();
+      const std::string name = job.run().reported() ? metric() : study_.spec.rates.choose_by;
       if (values.find(name) != nullptr) text += fmt::format("{} {:.4g}, ", name, values.number(name));
       log_info(text + "in " + duration_text(job.seconds()) + remaining_text());
       if (job.stale())
@@ -293,9 +294,17 @@ class StudyRunner {
     } else {
       log_warning(text + job.error());
     }
+    note_result(job);
+    record_.write();
     if (job.run().trial) choose(job.run().arm);
     add_probes(job);
     write_results();
+  }
+
+  void take_in_found(const Job& job) {
+    note_result(job);
+    if (job.run().trial) choose(job.run().arm);
+    add_probes(job);
   }
 
   void start_some() {
@@ -303,18 +312,19 @@ class StudyRunner {
       if (probe.state() == JobState::waiting && at_work() < options_.jobs) probe.start();
     for (Job& job : jobs_) {
       if (at_work() >= options_.jobs) return;
-      if (job.state() != JobState::waiting) continue;
+      if (job.state() != JobState::waiting || !may_start(job)) continue;
       // Weights that are being trained are not trained a second time.
       const bool in_work = std::any_of(jobs_.begin(), jobs_.end(), [&job](const Job& other) {
         return other.state() == JobState::running &&
-               other.run().identity.training == job.run().identity.training;
+               other.run().identity->training == job.run().identity->training;
       });
       if (in_work) continue;
-      if (job.look(index_))
-        add_probes(job);
-      else
+      if (job.look(index_)) {
+        take_in_found(job);
+      } else {
         job.start(index_);
-      if (job.state() == JobState::failed) log_warning(job.name() + ": " + job.error());
+        if (job.state() == JobState::failed) take_in(job);
+      }
     }
   }
 

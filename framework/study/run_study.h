@@ -18,6 +18,10 @@ struct StudyOptions {
   int jobs = 1;                      // runs at a time; they share the threads
   bool reuse_stale = false;          // take results of other code
   std::optional<double> budget;      // seconds; seeds that do not fit are left out
+  // A second record of what was expected when, beside root/expectations: read where it is there, written on
+  // request.
+  std::filesystem::path record;
+  bool write_record = false;
 };
 
 struct StudyOutcome {

@@ -8,22 +8,15 @@
 #include "config/overlays.h"
 #include "config/scalars.h"
 #include "config/spec.h"
-#include "data/sha256.h"
 #include "study/axes.h"
+#include "study/expectation_record.h"
 
 namespace attnlab {
 namespace {
 
-const std::vector<std::string> kReadByHand{"arms", "axes", "expect", "probes", "quick"};
+const std::vector<std::string> kReadByHand{"arms", "axes", "expect", "prepare", "probes", "quick"};
 const std::vector<std::string> kExperimentKeys{"seed",  "precision", "deterministic", "data",
                                                "model", "train",     "decode",        "axes"};
-
-bool is_plain_name(const std::string& name) {
-  return !name.empty() && name[0] != '.' && name != "study" &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
-         });
-}
 
 ConfigNode taken(ConfigNode& node, std::string_view key) {
   const ConfigNode::Entry* entry = node.find(key);
@@ -67,6 +60,7 @@ class Reader {
     read_spec(tree_, *base, problems_);
     read_claims();
     read_probes();
+    prepare();
     read_arms();
     check_claims();
     check_probes();
@@ -85,7 +79,10 @@ class Reader {
       problems_.add(quick.position, "'study.quick' must be a section, found " + quick.found());
       return;
     }
-    const ConfigNode study = taken(quick, "study");
+    ConfigNode study = taken(quick, "study");
+    for (ConfigNode* node : {&node_, &study})
+      for (ConfigNode::Entry& entry : node->entries)
+        if (entry.key == "prepare") entry.value = written_out(std::move(entry.value));
     node_ = merge({{&node_, node_.position}, {&study, study.position}});
     // Expectations are not mixed: those of the quick version stand alone.
     if (const auto* expect = study.find("expect")) {
@@ -113,9 +110,7 @@ class Reader {
                                                      "' needs a kind of expectation, one of " +
                                                      join_names(expectation_names()));
       else
-        claim.hash = sha256_hex(claim.name + "\n" +
-                                write_fields([&claim](Fields& f) { claim.spec->fields(f); }, nullptr) +
-                                study_.spec.metric);
+        claim.hash = hash_of(claim, study_.spec.metric, study_.spec.baseline);
     }
   }
 
@@ -140,6 +135,40 @@ class Reader {
       read_part({node, "study.probes." + use.name, entry.position}, use, problems_);
       study_.probes.push_back(std::move(use));
     }
+  }
+
+  void prepare() {
+    study_.preparations = read_preparations(taken(node_, "prepare"), tree_, problems_);
+    for (const Preparation& preparation : study_.preparations)
+      for (const std::string& file : preparation.tree.files())
+        if (std::find(order_.begin(), order_.end(), file) == order_.end()) order_.push_back(file);
+  }
+
+  // What the arm's weights start from, where that is a preparation.
+  std::string start_of(const Arm& arm, const std::string& from) {
+    const std::string name(prepared_name(from));
+    std::vector<std::string> known;
+    for (const Preparation& preparation : study_.preparations) known.push_back(preparation.name);
+    if (name.empty() || std::find(known.begin(), known.end(), name) != known.end()) return name;
+    const std::string near = closest_match(name, known);
+    problems_.add(
+        arm.tree.where("model.from").value_or(arm.position),
+        "'study.prepare' has no run '" + name + "'" + (near.empty() ? "" : ", did you mean '" + near + "'?"));
+    return "";
+  }
+
+  // Those that no arm starts from are a mistake; those that only arms left out need are left out, too.
+  void select_preparations(const std::vector<Arm>& all) {
+    const auto wanted = [](const std::vector<Arm>& arms, const Preparation& preparation) {
+      return std::any_of(arms.begin(), arms.end(),
+                         [&](const Arm& arm) { return arm.starts_from == preparation.name; });
+    };
+    for (const Preparation& preparation : study_.preparations)
+      if (!wanted(all, preparation))
+        problems_.add(preparation.position, "'study.prepare." + preparation.name +
+                                                "': no arm starts from it, as 'model.from: prepared:" +
+                                                preparation.name + "' would");
+    std::erase_if(study_.preparations, [&](const auto& one) { return !wanted(study_.arms, one); });
   }
 
   void check_probes() {
@@ -205,7 +234,7 @@ class Reader {
     if (!is_plain_name(entry.key))
       problems_.add(entry.position, "'" + entry.key.substr(0, 60) +
                                         "' is no name for an arm: letters, digits, '_', '-' and '.', not "
-                                        "'study'; it becomes a folder");
+                                        "'study' or 'prepared'; it becomes a folder");
     ConfigNode overlay = entry.value;
     ArmSpec spec;
     ConfigNode own;  // the arm's own keys; the rest is an overlay on the experiment
@@ -247,6 +276,7 @@ class Reader {
     }
     const auto checked = std::make_unique<ExperimentSpec>();
     read_spec(arm.tree, *checked, problems_);
+    arm.starts_from = start_of(arm, checked->model.from);
     if (runs(arm.name)) problems_.add(entry.position, "two arms have the name '" + arm.name + "'");
     study_.arms.push_back(std::move(arm));
   }
@@ -275,9 +305,11 @@ class Reader {
     const auto in = [](const std::vector<std::string>& list, const std::string& name) {
       return std::find(list.begin(), list.end(), name) != list.end();
     };
+    const std::vector<Arm> all = study_.arms;
     std::erase_if(study_.arms, [&](const Arm& arm) {
       return (!spec.only.empty() && !in(spec.only, arm.name)) || in(spec.without, arm.name);
     });
+    select_preparations(all);
   }
 
   // With axes over the whole study, each arm is compared with the baseline at its own point.
@@ -312,6 +344,13 @@ Tree Arm::configuration(std::int64_t seed, std::optional<double> rate) const {
   result.add(assignment("seed", number_node(std::to_string(seed), position)));
   if (rate) result.add(assignment("train.learning_rate", number_node(number_text(*rate), position)));
   return result;
+}
+
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && name[0] != '.' && name != "study" && name != "prepared" &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+         });
 }
 
 const Arm* Study::find(std::string_view name) const {

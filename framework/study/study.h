@@ -9,6 +9,7 @@
 
 #include "config/document.h"
 #include "study/expectation.h"
+#include "study/preparation.h"
 #include "study/probe_use.h"
 #include "study/study_spec.h"
 #include "train/experiment_spec.h"
@@ -27,6 +28,7 @@ struct Arm {
   std::optional<double> published;
   std::vector<AxisValue> point;  // where it lies on the axes that made it
   std::string baseline;          // the arm that it is compared with
+  std::string starts_from;       // the preparation whose weights it takes; empty: none
   SourcePosition position;
   Tree tree;  // the whole configuration
 
@@ -38,6 +40,7 @@ struct Study {
   StudySpec spec;
   bool quick = false;
   std::vector<std::string> files;
+  std::vector<Preparation> preparations;  // those that an arm starts from
   std::vector<Arm> arms;
   std::vector<ProbeUse> probes;
   std::vector<Claim> claims;
@@ -46,6 +49,9 @@ struct Study {
   // runs/NAME, or runs/NAME-quick.
   std::string folder_name() const { return spec.name + (quick ? "-quick" : ""); }
 };
+
+// Whether it can name an arm, a probe or a preparation: it becomes a folder.
+bool is_plain_name(std::string_view name);
 
 // Whether these files describe a study.
 bool is_study(const Tree& tree);

@@ -11,6 +11,11 @@ struct AnyExpectation {
   void fields(Fields& f) { f.kind("NAME", expectation, "a falsifiable claim about the arms"); }
 };
 
+struct PreparationKeys {
+  std::string config;
+  void fields(Fields& f) { f("config", config, "file of the run, relative to the one that names it"); }
+};
+
 void add(std::vector<FieldDoc>& all, const std::string& prefix, std::vector<FieldDoc> fields) {
   for (FieldDoc& field : fields) {
     field.path = prefix + field.path;
@@ -40,6 +45,11 @@ std::vector<FieldDoc> study_schema() {
     all.push_back(section(std::string(path) + ".KEY", "a list of values, or a range:"));
     add(all, std::string(path) + ".KEY.", describe(RangeSpec()));
   }
+  all.push_back(
+      section("study.prepare.NAME",
+              "a run that is there before the arms, which start from it with model.from: prepared:NAME; "
+              "its file, or a section: keys on top of the file's, and"));
+  add(all, "study.prepare.NAME.", describe(PreparationKeys()));
   all.push_back(section("study.expect", "claims with names"));
   add(all, "study.expect.", describe(AnyExpectation()));
   all.push_back(

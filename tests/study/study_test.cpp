@@ -1,10 +1,16 @@
 #include "study/study.h"
 
+#include <fstream>
+
 #include "config/error.h"
+#include "core/error.h"
 #include "study/axes.h"
 #include "study/baselines.h"
+#include "study/expectation_record.h"
 #include "study/identity.h"
 #include "support/catch.h"
+#include "support/scratch.h"
+#include "train/durable_file.h"
 
 using namespace attnlab;
 
@@ -106,6 +112,54 @@ TEST_CASE("what is wrong with a study is said with its place, all at once") {
             .find("test set chooses nothing") != std::string::npos);
 }
 
+TEST_CASE("arms start from prepared runs, which have their own files and keys") {
+  const ScratchFolder folder;
+  const std::string file = (folder.path() / "body.yaml").string(),
+                    study = (folder.path() / "s.yaml").string();
+  std::ofstream(file) << "name: body\ndata: {task: made_up_words}\nmodel: {kind: decoder, layers: 2}\n";
+  const auto read_at = [&](const std::string& text, bool quick = false) {
+    return read_study(Tree::parse(kBase + text, study), quick);
+  };
+  const std::string text = R"(
+  prepare: {body: body.yaml, other: {config: body.yaml, model: {layers: 3}}}
+  arms: {a: {model: {from: "prepared:body"}}, b: {model: {from: "prepared:other"}}, c: {}}
+  quick:
+    train: {max_steps: 5}
+    study: {only: [a], prepare: {body: {train: {max_steps: 7}}}}
+)";
+  const Study full = read_at(text), quick = read_at(text, true);
+  REQUIRE(full.preparations.size() == 2);
+  CHECK(full.find("a")->starts_from == "body");
+  CHECK(full.find("c")->starts_from.empty());
+  const auto other = experiment_of(full.preparations[1].tree);
+  CHECK(other->model.stack.layers == 3);
+  CHECK_FALSE(other->train.max_steps);
+  // What no selected arm needs is left out; the keys of --quick are those of the preparation itself.
+  REQUIRE(quick.preparations.size() == 1);
+  CHECK(*experiment_of(quick.preparations[0].tree)->train.max_steps == 7);
+
+  const auto refused = [&](const std::string& bad) {
+    try {
+      read_at(bad);
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const std::string arm = "  arms: {a: {model: {from: \"prepared:body\"}}}\n";
+  CHECK(refused(arm).find(study + ":7:22: error: 'study.prepare' has no run 'body'") != std::string::npos);
+  CHECK(refused("  prepare: {bodi: body.yaml}\n" + arm).find("did you mean 'bodi'?") != std::string::npos);
+  CHECK(refused("  prepare: {body: gone.yaml}\n" + arm)
+            .find(study + ":7:19: error: 'study.prepare.body': there is no file") != std::string::npos);
+  CHECK(refused("  prepare: {body: {train: {max_steps: 1}}}\n" + arm).find("needs 'config'") !=
+        std::string::npos);
+  CHECK(refused("  prepare: {body: body.yaml}\n  arms: {a: {}}\n").find("no arm starts from it") !=
+        std::string::npos);
+  CHECK(refused("  prepare: {body: {config: body.yaml, model: {widht: 1}}}\n" + arm)
+            .find("did you mean 'width'?") != std::string::npos);
+  CHECK(refused("  prepare: [body]\n" + arm).find("must be a section of named runs") != std::string::npos);
+}
+
 TEST_CASE("the identity of a run is its content, not its name") {
   const auto identity = [](const std::string& assignment) {
     Tree tree = Tree::parse("data: {task: {kind: reverse}}\nmodel: {layers: 1}\n");
@@ -143,4 +197,68 @@ data: {task: {kind: copy, symbols: 3, min_length: 2, max_length: 4, train: 60, v
     }
     if (baseline.name == "unigram") CHECK(baseline.values.number("valid_perplexity") < 8);
   }
+}
+
+TEST_CASE("a claim is set before the run only if no result of its arms was known") {
+  const ScratchFolder folder;
+  const std::vector<std::filesystem::path> files{folder.path() / "a" / "tried.json",
+                                                 folder.path() / "kept.json"};
+  const auto claims = [](const std::string& text) { return read(text).claims; };
+  const std::string arms = "  arms: {a: {}, b: {model: {layers: 2}}}\n";
+  const auto old = claims(arms + "  expect: {old: {kind: band, arm: a, at_least: 0}}\n");
+  const auto planned = [](const std::string&, const std::string& run) { return run == "0123456789abcdef"; };
+  {
+    ExpectationRecord record(files, 2);
+    record.note(old, planned);
+    record.saw("a", 1, "0123456789abcdef0000");
+    record.saw("b", 1, "ffffffffffffffff0000");
+    record.write();
+  }
+  std::filesystem::remove_all(folder.path() / "a");  // the record beside the repository's results lives on
+  ExpectationRecord record(files, 1);
+  const auto set = [&](const std::string& expectation, const std::string& more = "") {
+    const auto added = claims(more + arms + "  expect: {x: " + expectation + "}\n");
+    record.note(added, planned);
+    return record.set(added[0].hash);
+  };
+  CHECK(record.set(old[0].hash) == "before the run");
+  CHECK(set("{kind: band, arm: a, at_least: 0}") == "after seeing");
+  CHECK(set("{kind: band, arm: b, at_least: 0}") == "before these runs, after others of the same arms");
+  CHECK(record.set("never noted") == "after seeing");
+  // Every part of what is expected counts.
+  const std::string hash = claims(arms + "  expect: {x: {kind: difference, arm: b, at_least: 0}}\n")[0].hash;
+  for (const char* other : {"  expect: {y: {kind: difference, arm: b, at_least: 0}}\n",
+                            "  expect: {x: {kind: difference, arm: b, at_least: 0, alpha: 0.1}}\n",
+                            "  expect: {x: {kind: factor, arm: b, at_least: 0}}\n",
+                            "  metric: valid_nll\n  expect: {x: {kind: difference, arm: b, at_least: 0}}\n",
+                            "  baseline: b\n  expect: {x: {kind: difference, arm: b, at_least: 0}}\n"})
+    CHECK(claims(arms + other)[0].hash != hash);
+}
+
+TEST_CASE("a verdict says when the code that judges was changed after results were seen") {
+  const ScratchFolder folder;
+  const auto file = folder.path() / "tried.json";
+  const auto claims = read(
+                          "  arms: {a: {}, b: {}}\n  expect: {x: {kind: band, arm: a, at_least: 0}, y: "
+                          "{kind: band, arm: b, at_least: 0}}\n")
+                          .claims;
+  const auto planned = [](const std::string&, const std::string&) { return true; };
+  {
+    ExpectationRecord record({file}, 1);
+    record.note(claims, planned);
+    record.saw("a", 1, "0123456789abcdef");
+    record.write();
+  }
+  std::string text = read_small_file(file);
+  for (std::size_t at; (at = text.find(rule_digest())) != std::string::npos;) text.replace(at, 64, 64, '0');
+  write_durably(file, text);
+  for (int i = 0; i < 2; ++i) {  // it stays so
+    ExpectationRecord record({file}, 1);
+    record.note(claims, planned);
+    CHECK(record.set(claims[0].hash) == "before the run; the code that judges it changed after seeing");
+    CHECK(record.set(claims[1].hash) == "before the run");
+    record.write();
+  }
+  write_durably(file, "{}");
+  CHECK_THROWS_AS(ExpectationRecord({file}, 1), IoError);
 }

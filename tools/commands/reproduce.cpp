@@ -1,5 +1,5 @@
 // attnlab reproduce [STUDY…]: runs studies one after the other, goes on where it was stopped, and prints a
-// board of all verdicts.
+// board of all verdicts. Without names, those whose data are missing are left out, and it says so.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include "config/closest.h"
 #include "config/error.h"
 #include "core/error.h"
+#include "data/missing_file.h"
 #include "modules.h"
 #include "study/job.h"
 #include "study/record_results.h"
@@ -30,18 +31,18 @@ struct Options {
 };
 
 struct Found {
-  std::string file, name;
+  std::string file;
+  bool quick = true;  // it has a quick version
 };
 
 // All files below `configs` with a section `study:`, in path order.
-std::vector<Found> studies_below(const fs::path& configs, bool quick) {
+std::vector<Found> studies_below(const fs::path& configs) {
   std::vector<Found> found;
   if (!fs::is_directory(configs)) throw ConfigError("error: no folder " + configs.string());
   for (const auto& entry : fs::recursive_directory_iterator(configs)) {
     if (entry.path().extension() != ".yaml") continue;
     const Tree tree = Tree::load({entry.path().string()});
-    if (!is_study(tree) || (quick && !tree.where("study.quick"))) continue;
-    found.push_back({entry.path().string(), entry.path().stem().string()});
+    if (is_study(tree)) found.push_back({entry.path().string(), tree.where("study.quick").has_value()});
   }
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.file < b.file; });
   return found;
@@ -50,12 +51,13 @@ std::vector<Found> studies_below(const fs::path& configs, bool quick) {
 // Those asked for: a file, the folder of one below configs/ such as "transformer", or its path without
 // ending.
 std::vector<Found> chosen(const Options& options) {
-  const std::vector<Found> all = studies_below(options.configs, options.quick);
+  std::vector<Found> all = studies_below(options.configs);
   if (options.studies.empty()) return all;
+  if (options.quick) std::erase_if(all, [](const Found& one) { return !one.quick; });
   std::vector<Found> result;
   for (const std::string& wanted : options.studies) {
     if (fs::is_regular_file(wanted)) {
-      result.push_back({wanted, fs::path(wanted).stem().string()});
+      result.push_back({wanted});
       continue;
     }
     const std::size_t before = result.size();
@@ -91,57 +93,93 @@ void write_report(const StudyOptions& options, const std::vector<fs::path>& stud
     log_warning("no report: " + reason_in(log));
 }
 
-int reproduce(const Options& options) {
-  StudyOptions study_options;
-  study_options.program.push_back(own_program());
-  for (const auto& module : loaded_modules())
-    study_options.program.insert(study_options.program.end(), {"--load", module});
-  study_options.jobs = options.jobs;
-  study_options.reuse_stale = options.reuse_stale;
-  if (!options.budget.empty())
-    study_options.budget = static_cast<double>(parse_duration(options.budget).count());
-  const std::vector<Found> files = chosen(options);
-  // What is wrong with any file is said before the first one runs.
-  std::vector<Study> studies;
-  for (const Found& one : files)
-    studies.push_back(read_study(Tree::load({one.file}, options.assignments), options.quick));
-  std::vector<StudyResults> all;
-  std::vector<fs::path> folders;
-  int worst = 0;
-  for (std::size_t i = 0; i < studies.size(); ++i) {
+StudyOptions options_of(const Options& options) {
+  StudyOptions result;
+  result.program.push_back(own_program());
+  for (const auto& module : loaded_modules()) result.program.insert(result.program.end(), {"--load", module});
+  result.jobs = options.jobs;
+  result.reuse_stale = options.reuse_stale;
+  if (!options.budget.empty()) result.budget = static_cast<double>(parse_duration(options.budget).count());
+  return result;
+}
+
+class Reproduction {
+ public:
+  explicit Reproduction(const Options& options) : options_(options), study_options_(options_of(options)) {}
+
+  int run() {
+    const std::vector<Found> files = chosen(options_);
+    // What is wrong with any file is said before the first one runs.
+    std::vector<std::pair<std::string, Study>> studies;
+    for (const Found& one : files)
+      if (options_.quick && !one.quick)
+        skipped_.push_back(one.file + ": it has no quick version");
+      else
+        studies.emplace_back(one.file,
+                             read_study(Tree::load({one.file}, options_.assignments), options_.quick));
+    for (const auto& [file, study] : studies)
+      if (const int code = run_one(file, study); code != 0) return code;
+    fmt::print("{}", verdict_board(board()));
+    for (const std::string& reason : skipped_) fmt::print("skipped: {}\n", reason);
+    std::fflush(stdout);
+    if (!options_.no_report && !folders_.empty())
+      write_report(study_options_, folders_, (study_options_.root / "report.html").string());
+    return worst_;
+  }
+
+ private:
+  // An exit code other than 0 ends all.
+  int run_one(const std::string& file, const Study& study) {
+    const fs::path kept = experiment_folder(options_.experiments, file);
+    StudyOptions options = study_options_;
+    if (!options_.quick) options.record = kept_record(kept, study.spec.name), options.write_record = true;
     try {
-      const StudyOutcome outcome = run_study(studies[i], study_options);
-      all.push_back(outcome.results);
-      folders.push_back(study_options.root / studies[i].folder_name());
+      const StudyOutcome outcome = run_study(study, options);
+      all_.push_back(outcome.results);
+      folders_.push_back(options.root / study.folder_name());
       fmt::print("{}\n", results_table(outcome.results));
       std::fflush(stdout);
-      if (outcome.exit_code != 0) return outcome.exit_code;
-      if (!options.quick)
-        record_results(outcome.results, experiment_folder(options.experiments, files[i].file), files[i].file);
+      if (outcome.exit_code == 0 && !options_.quick) record_results(outcome.results, kept, file);
+      return outcome.exit_code;
+    } catch (const MissingFileError& error) {
+      if (!options_.studies.empty()) return failed(file, error.what(), error.exit_code());
+      skipped_.push_back(file + ": " + error.what());
+      log_warning("SKIPPED " + skipped_.back());
     } catch (const Error& error) {
-      log_warning(fmt::format("{}: {}", files[i].file, error.what()));
-      worst = std::max(worst, error.exit_code());
+      failed(file, error.what(), error.exit_code());
     } catch (const ConfigError& error) {
-      log_warning(fmt::format("{}: {}", files[i].file, error.what()));
-      worst = std::max(worst, 2);
+      failed(file, error.what(), 2);
     }
+    return 0;
   }
-  std::vector<ClaimVerdict*> verdicts;
-  for (StudyResults& results : all)
-    for (ClaimVerdict& verdict : results.verdicts) verdicts.push_back(&verdict);
-  correct_together(verdicts);
-  std::vector<ClaimVerdict> board;
-  for (StudyResults& results : all)
-    for (ClaimVerdict verdict : results.verdicts) {
-      verdict.claim = results.name + ": " + verdict.claim;
-      board.push_back(std::move(verdict));
-    }
-  fmt::print("{}", verdict_board(board));
-  std::fflush(stdout);
-  if (!options.no_report && !folders.empty())
-    write_report(study_options, folders, (study_options.root / "report.html").string());
-  return worst;
-}
+
+  int failed(const std::string& file, const std::string& reason, int code) {
+    log_warning(file + ": " + reason);
+    worst_ = std::max(worst_, code);
+    return 0;
+  }
+
+  // All verdicts, corrected together.
+  std::vector<ClaimVerdict> board() {
+    std::vector<ClaimVerdict> verdicts;
+    for (const StudyResults& results : all_)
+      for (ClaimVerdict verdict : results.verdicts) {
+        verdict.claim = results.name + ": " + verdict.claim;
+        verdicts.push_back(std::move(verdict));
+      }
+    std::vector<ClaimVerdict*> pointers;
+    for (ClaimVerdict& verdict : verdicts) pointers.push_back(&verdict);
+    correct_together(pointers);
+    return verdicts;
+  }
+
+  const Options& options_;
+  StudyOptions study_options_;
+  std::vector<StudyResults> all_;
+  std::vector<fs::path> folders_;
+  std::vector<std::string> skipped_;
+  int worst_ = 0;
+};
 
 const Command command{
     "reproduce", "run studies, go on where they were stopped, print a board of verdicts", [](CLI::App& app) {
@@ -160,7 +198,7 @@ const Command command{
       app.add_option("--experiments", options->experiments,
                      "where results are kept; those of --quick are not")
           ->capture_default_str();
-      return [options] { return reproduce(*options); };
+      return [options] { return Reproduction(*options).run(); };
     }};
 
 }  // namespace

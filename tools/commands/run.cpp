@@ -8,8 +8,10 @@
 #include "config/spec.h"
 #include "modules.h"
 #include "study/child.h"
+#include "study/record_results.h"
 #include "study/run_index.h"
 #include "study/run_study.h"
+#include "train/checkpoint_store.h"
 #include "version.h"
 
 namespace attnlab {
@@ -56,6 +58,9 @@ int run_as_study(const Options& options, const Tree& tree) {
   study_options.reuse_stale = options.reuse_stale;
   if (!options.budget.empty())
     study_options.budget = static_cast<double>(parse_duration(options.budget).count());
+  if (!options.quick)
+    study_options.record =
+        kept_record(experiment_folder("experiments", options.config.files.back()), study.spec.name);
   if (options.dry_run) {
     fmt::print("{}", preview_study(study, study_options));
     return 0;
@@ -63,6 +68,17 @@ int run_as_study(const Options& options, const Tree& tree) {
   const StudyOutcome outcome = run_study(study, study_options);
   fmt::print("{}", results_table(outcome.results));
   return outcome.exit_code;
+}
+
+// What the weights start from becomes a part of what the run is.
+void note_start(const ExperimentSpec& spec, RunOptions& options) {
+  const bool goes_on =
+      options.mode == FolderMode::resume && last_checkpoint(options.folder / "checkpoints").has_value();
+  try {
+    if (const std::string start = starting_weights_of(spec, goes_on ? options.folder : ""); !start.empty())
+      options.papers.environment.set("starting_weights", start);
+  } catch (const IoError&) {  // the run itself says what is missing, if it needs it
+  }
 }
 
 int run(Options options) {
@@ -89,6 +105,7 @@ int run(Options options) {
   for (const auto& file : tree.files()) run_options.papers.given.emplace_back(file);
   run_options.papers.assignments = options.config.assignments;
   run_options.papers.environment = {{"program", version_text()}, {"code", code_digest()}};
+  note_start(*spec, run_options);
   const RunOutcome outcome = run_experiment(*spec, run_options);
   print_result(outcome.result);
   if (options.out.empty() && outcome.exit_code == 0)  // so that studies find its weights
