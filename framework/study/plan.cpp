@@ -31,17 +31,19 @@ TaskFacts facts_of(const Task& task) {
     std::replace(name.begin(), name.end(), ' ', '_');
     facts.metrics.push_back(std::move(name));
   }
-  for (const Example& example : task.train.examples)
-    facts.tokens += static_cast<double>(example.target.size());
+  for (const Example& example : task.train.examples) {
+    facts.tokens += static_cast<double>(example.target_rows());
+    facts.rows += static_cast<double>(example.target_rows() + example.source_rows());
+  }
   return facts;
 }
 
-// Tokens that the run trains on, more or less.
-double tokens_of(const ExperimentSpec& spec, const TaskFacts& facts) {
-  const double epochs = static_cast<double>(spec.train.max_epochs) * facts.tokens;
-  return spec.train.max_steps
-             ? static_cast<double>(*spec.train.max_steps) * static_cast<double>(spec.train.batch_tokens)
-             : epochs;
+// Rows that the run trains on, more or less: batches are measured by their targets.
+double rows_of(const ExperimentSpec& spec, const TaskFacts& facts) {
+  if (!spec.train.max_steps) return static_cast<double>(spec.train.max_epochs) * facts.rows;
+  const double rows_a_token = facts.tokens > 0 ? facts.rows / facts.tokens : 1;
+  return static_cast<double>(*spec.train.max_steps) * static_cast<double>(spec.train.batch_tokens) *
+         rows_a_token;
 }
 
 // A ConfigError without a place gets that of what it is about.
@@ -145,7 +147,7 @@ PlannedRun Planner::run(std::size_t index, std::int64_t seed, std::optional<doub
   run.folder /= "seed-" + std::to_string(seed);
   run.config = write_spec(*spec, tree);
   if (run.starts_from.empty()) run.identity = identity_of(*spec, facts_[index].hash);
-  run.cost = tokens_of(*spec, facts_[index]) * static_cast<double>(parameters_[index]);
+  run.cost = rows_of(*spec, facts_[index]) * static_cast<double>(parameters_[index]);
   return run;
 }
 
@@ -160,7 +162,7 @@ PlannedRun Planner::preparation(std::size_t index) const {
   run.folder = folder_of_preparation(preparation.name);
   run.config = write_spec(*spec, preparation.tree);
   run.identity = identity_of(*spec, prepared_facts_[index].hash);
-  run.cost = tokens_of(*spec, prepared_facts_[index]) * static_cast<double>(prepared_parameters_[index]);
+  run.cost = rows_of(*spec, prepared_facts_[index]) * static_cast<double>(prepared_parameters_[index]);
   return run;
 }
 

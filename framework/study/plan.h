@@ -31,7 +31,7 @@ struct PlannedRun {
   std::string config;  // resolved YAML
   // What it is by content; unknown until what it starts from is there.
   std::optional<RunIdentity> identity;
-  double cost = 1;  // relative time: parameters times tokens
+  double cost = 1;  // relative time: parameters times rows
 
   bool reported() const { return !trial && prepares.empty(); }
 };
@@ -40,7 +40,7 @@ struct PlannedRun {
 struct TaskFacts {
   std::string hash;
   std::vector<std::string> metrics;  // names in results: "test_bleu", "valid_nll", …; the main one first
-  double tokens = 0;                 // of one epoch, target side
+  double tokens = 0, rows = 0;       // of one epoch: those to predict, and those together with the source's
   std::vector<Baseline> baselines;   // those that the study asks for
 };
 
