@@ -3,8 +3,10 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -71,6 +73,37 @@ class Watch {
   std::atomic<std::int64_t> busy_{0};
 };
 
+// Who does which piece where they are handed out one by one: everybody first his own part of the range, the
+// same rows in every loop over a batch, which his cache then still holds; then what others have left.
+class Shares {
+ public:
+  Shares(Index pieces, int team) : pieces_(pieces), team_(team) {
+    if (team > kMostOnStack) many_ = std::make_unique<Next[]>(static_cast<std::size_t>(team));
+    for (int t = 0; t < team; ++t) next(t) = begin(t);
+  }
+  template <class Body>
+  void take_all(int share, Body body) {
+    const Index end = begin(share + 1);
+    for (Index i = next(share)++; i < end; i = next(share)++) body(i);
+  }
+
+ private:
+  struct alignas(64) Next {  // a cache line each
+    std::atomic<Index> piece{0};
+  };
+  static constexpr int kMostOnStack = 16;
+
+  Index begin(int share) const { return pieces_ * share / team_; }
+  std::atomic<Index>& next(int share) {
+    return (many_ ? many_[static_cast<std::size_t>(share)] : few_[static_cast<std::size_t>(share)]).piece;
+  }
+
+  Index pieces_;
+  int team_;
+  std::array<Next, kMostOnStack> few_;
+  std::unique_ptr<Next[]> many_;
+};
+
 }  // namespace
 
 int thread_count() { return threads_wanted > 0 ? threads_wanted : omp_get_max_threads(); }
@@ -85,14 +118,15 @@ void run_loop(Index count, Index grain, bool dynamic, void* context, LoopBody bo
   if (team <= 1 || inside_loop || omp_in_parallel()) return body(context, 0, count);
   FirstError first_error;
   Watch watch(team);
-  std::atomic<Index> next{0};
+  Shares shares(dynamic ? pieces : 0, team);
   auto work = [&](int thread) {
     inside_loop = true;
     const auto start = watch.on() ? Profile::Clock::now() : Profile::Clock::time_point();
     try {
       if (dynamic) {
-        for (Index i = next++; i < pieces; i = next++)
-          body(context, i * grain, std::min(count, (i + 1) * grain));
+        for (int of = 0; of < team; ++of)
+          shares.take_all((thread + of) % team,
+                          [=](Index i) { body(context, i * grain, std::min(count, (i + 1) * grain)); });
       } else if (const Index begin = count * thread / team, end = count * (thread + 1) / team; begin < end) {
         body(context, begin, end);
       }

@@ -1,18 +1,26 @@
 #include "kernels/matmul_views.h"
 
+#include <ostream>
+
 namespace attnlab::kernels::detail {
 namespace {
 
-std::string shape_of(const MatrixView& m) {
-  return join_text(to_string(m.type), " [", m.rows, ", ", m.columns, m.transposed ? "] transposed" : "]");
+// A view that is put into words only where a check fails.
+struct Shown {
+  const MatrixView& m;
+};
+std::ostream& operator<<(std::ostream& out, const Shown& shown) {
+  const MatrixView& m = shown.m;
+  return out << to_string(m.type) << " [" << m.rows << ", " << m.columns
+             << (m.transposed ? "] transposed" : "]");
 }
 
 void check_operand(const char* name, const MatrixView& m) {
   const Index length = m.transposed ? m.rows : m.columns, lines = m.transposed ? m.columns : m.rows;
-  check(m.rows >= 0 && m.columns >= 0, "matmul: ", name, " has a negative size: ", shape_of(m));
-  check(m.stride >= length || lines <= 1, "matmul: ", name, " ", shape_of(m), " needs a stride of at least ",
+  check(m.rows >= 0 && m.columns >= 0, "matmul: ", name, " has a negative size: ", Shown{m});
+  check(m.stride >= length || lines <= 1, "matmul: ", name, " ", Shown{m}, " needs a stride of at least ",
         length, ", got ", m.stride);
-  check(m.data || m.rows == 0 || m.columns == 0, "matmul: ", name, " ", shape_of(m), " has no data");
+  check(m.data || m.rows == 0 || m.columns == 0, "matmul: ", name, " ", Shown{m}, " has no data");
 }
 
 }  // namespace
@@ -23,8 +31,8 @@ void check_product(const MatrixView& a, const MatrixView& b, const MutableMatrix
   check_operand("a", a);
   check_operand("b", b);
   check_operand("c", result);
-  check(a.columns == b.rows && a.rows == c.rows && b.columns == c.columns, "matmul: a ", shape_of(a),
-        " times b ", shape_of(b), " does not make c ", shape_of(result));
+  check(a.columns == b.rows && a.rows == c.rows && b.columns == c.columns, "matmul: a ", Shown{a},
+        " times b ", Shown{b}, " does not make c ", Shown{result});
   check(a.type == b.type && (a.type == c.type || (a.type == DType::bf16 && c.type == DType::f32)),
         "matmul: no product of ", to_string(a.type), " and ", to_string(b.type), " into ", to_string(c.type));
   if (!options.bias) return;
