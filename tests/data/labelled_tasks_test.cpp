@@ -3,6 +3,7 @@
 #include <numeric>
 #include <set>
 
+#include "config/error.h"
 #include "config/spec.h"
 #include "core/error.h"
 #include "data/files.h"
@@ -145,6 +146,41 @@ TEST_CASE("list_ops by the rule of the Long Range Arena has its published baseli
   double length = 0;
   for (const Example& example : task.train.examples) length += static_cast<double>(example.source.size());
   CHECK(length / 1500 == Approx(1000).margin(150));
+}
+
+TEST_CASE("associative_recall: a label is the value after the key that is asked for; splits differ") {
+  const Task task = load(
+      "{kind: associative_recall, keys: 6, values: 3, min_pairs: 2, max_pairs: 5, queries: 2, train: 900, "
+      "valid: 50, test: 300}");
+  std::set<std::string> all;
+  std::set<std::size_t> lengths;
+  for (const Corpus* corpus : {&task.train, &task.valid, &task.tests[0].corpus})
+    for (std::size_t i = 0; i < corpus->examples.size(); ++i) {
+      all.insert(corpus->sources[i]);
+      const Example& example = corpus->examples[i];
+      lengths.insert(example.source.size());
+      const std::size_t pairs = (example.source.size() - 2) / 2;
+      std::string answers;
+      for (std::size_t q = 0; q < 2; ++q) {
+        std::size_t found = 0;
+        for (std::size_t p = 0; p < pairs; ++p)
+          if (example.source[2 * p] == example.source[2 * pairs + q]) {
+            answers += task.source->piece(example.source[2 * p + 1]) + " ";
+            ++found;
+          }
+        REQUIRE(found == 1);
+      }
+      CHECK(answers == corpus->references[i] + " ");
+      CHECK(task.target->decode({&example.target[1], 2}) == corpus->references[i]);
+    }
+  CHECK(all.size() == 1250);
+  CHECK(lengths == std::set<std::size_t>{6, 8, 10, 12});
+  CHECK(task.label_rows == 2);
+  CHECK(baseline(task, "majority") == Approx(1.0 / 3).margin(0.1));
+  CHECK(baseline(task, "most frequent value shown") > baseline(task, "majority"));
+  CHECK_THROWS_AS(load("{kind: associative_recall, keys: 1, values: 2, min_pairs: 1, max_pairs: 1}"),
+                  DataError);
+  CHECK_THROWS_AS(load("{kind: associative_recall, keys: 3, max_pairs: 4}"), ConfigError);
 }
 
 TEST_CASE("IDX files: read, and refused where header and size disagree") {
