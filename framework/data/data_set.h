@@ -19,7 +19,7 @@ struct DataSet {
   virtual ~DataSet() = default;
   virtual std::vector<DataSetFile> files() const = 0;
   virtual std::string licence() const = 0;
-  virtual std::string source() const = 0;  // a page or project to cite
+  virtual std::string source() const = 0;  // what to cite: authors, title, venue, year
 };
 
 // root/folder/name, plain or .gz. Throws DataError if it is missing; the message says how to get it where

@@ -17,7 +17,10 @@ struct Mnist final : DataSet {
             {"t10k-labels-idx1-ubyte", from + "t10k-labels-idx1-ubyte.gz",
              "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"}};
   }
-  std::string source() const override { return "http://yann.lecun.com/exdb/mnist (LeCun et al. 1998)"; }
+  std::string source() const override {
+    return "LeCun, Bottou, Bengio, Haffner: Gradient-Based Learning Applied to Document Recognition. "
+           "Proceedings of the IEEE 86(11), 1998";
+  }
   std::string licence() const override { return "free to use; commonly stated as CC BY-SA 3.0"; }
 };
 

@@ -43,7 +43,8 @@ struct Multi30k final : DataSet {
     return result;
   }
   std::string source() const override {
-    return "https://github.com/multi30k/dataset (Elliott et al. 2016, W16-3210)";
+    return "Elliott, Frank, Sima'an, Specia: Multi30K: Multilingual English-German Image Descriptions. "
+           "Workshop on Vision and Language, 2016";
   }
   std::string licence() const override {
     return "for research; no licence file; the images are non-commercial";

@@ -17,7 +17,10 @@ struct TatoebaDeuEng final : DataSet {
              "tatoeba-test-v2021-08-07.eng",
              "5d0e3169914a5e3f4ca7bdec670880f2025385c5a7e29547d9cbd7992105e77f"}};
   }
-  std::string source() const override { return "https://github.com/Helsinki-NLP/OPUS-MT-testsets"; }
+  std::string source() const override {
+    return "Tiedemann: The Tatoeba Translation Challenge - Realistic Data Sets for Low Resource and "
+           "Multilingual MT. WMT, 2020";
+  }
   std::string licence() const override { return "CC BY 2.0 FR (Tatoeba)"; }
 };
 

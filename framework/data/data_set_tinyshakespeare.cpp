@@ -11,7 +11,9 @@ struct TinyShakespeare final : DataSet {
              "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt",
              "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed"}};
   }
-  std::string source() const override { return "https://github.com/karpathy/char-rnn"; }
+  std::string source() const override {
+    return "Shakespeare, from Karpathy: The Unreasonable Effectiveness of Recurrent Neural Networks. 2015";
+  }
   std::string licence() const override { return "public domain text"; }
 };
 

@@ -46,10 +46,11 @@ struct Source : ScratchFolder {
 }  // namespace
 
 TEST_CASE("known data sets have names, addresses and hashes") {
-  for (const char* const name : {"multi30k", "tatoeba-deu-eng", "tinyshakespeare"}) {
+  for (const char* const name : {"mnist", "multi30k", "tatoeba-deu-eng", "tinyshakespeare"}) {
     const auto set = Registry<DataSet>::make(name);
     CHECK_FALSE(set->licence().empty());
     CHECK_FALSE(set->source().empty());
+    CHECK(set->source().find("://") == std::string::npos);
     for (const DataSetFile& file : set->files()) {
       CHECK(file.url.starts_with("https://"));
       CHECK(file.sha256.size() == 64);
