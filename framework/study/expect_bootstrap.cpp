@@ -6,36 +6,34 @@
 #include "data/files.h"
 #include "study/expectation.h"
 #include "study/hierarchical.h"
+#include "study/paired_arms.h"
 #include "study/study.h"
 
 namespace attnlab {
 namespace {
 
 struct BootstrapExpectation final : ExpectationSpec {
-  std::string arm, to, test;
+  PairedArms pair;
+  std::string test;
   std::shared_ptr<ScoreSpec> score = Registry<ScoreSpec>::make("bleu");
   std::int64_t resamples = 1000, draw_seed = 12345;
   BandSpec band;
 
   void own_fields(Fields& f) override {
-    f("arm", arm, "minus");
-    f("to", to, "this one; empty: the baseline");
+    pair.fields(f, "minus", "this one; empty: the baseline");
     f("test", test, "name of the test set; empty: the first");
     f.kind("score", score, "how outputs are compared with references");
     f("resamples", resamples, at_least(100), "of seeds and sentences");
     f("draw_seed", draw_seed, at_least(0), "of the draws");
     band.fields(f);
   }
-  std::vector<std::string> arms() const override {
-    return to.empty() ? std::vector<std::string>{arm} : std::vector<std::string>{arm, to};
-  }
+  std::vector<std::string> arms() const override { return pair.names(); }
   bool costly() const override { return true; }
 
   Judgement judge(const StudyResults& results, const std::string&) const override {
-    const ArmResult& one = *results.find(arm);
-    const ArmResult* other = results.find(to.empty() ? one.baseline : to);
+    const auto [one, other] = pair.find(results);
     Judgement judgement;
-    const std::vector<SeedPair> pairs = other ? pairs_of(one, *other) : std::vector<SeedPair>{};
+    const std::vector<SeedPair> pairs = other ? pairs_of(*one, *other) : std::vector<SeedPair>{};
     judgement.seeds = std::ssize(pairs);
     if (pairs.empty()) return judgement.figures = "no outputs of both arms", judgement;
     const auto seed = static_cast<std::uint64_t>(draw_seed);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "study/expectation.h"
+#include "study/paired_arms.h"
 #include "study/statistics.h"
 
 namespace attnlab {
@@ -52,21 +53,15 @@ struct OrderExpectation final : ExpectationSpec {
 };
 
 struct SignTestExpectation final : ExpectationSpec {
-  std::string arm, to;
+  PairedArms pair;
   bool above = true;
   void own_fields(Fields& f) override {
-    f("arm", arm, "has other values than");
-    f("to", to, "this one, seed by seed; empty: the baseline");
+    pair.fields(f, "has other values than");
     f.choice("direction", above, {{"above", true}, {"below", false}}, "on which side");
   }
-  std::vector<std::string> arms() const override {
-    return to.empty() ? std::vector<std::string>{arm} : std::vector<std::string>{arm, to};
-  }
+  std::vector<std::string> arms() const override { return pair.names(); }
   Judgement judge(const StudyResults& results, const std::string& on) const override {
-    const ArmResult& one = *results.find(arm);
-    const ArmResult* other = results.find(to.empty() ? one.baseline : to);
-    std::vector<double> differences;
-    if (other != nullptr) differences = compare(one, *other, on).differences;
+    std::vector<double> differences = pair.differences(results, on);
     if (!above)
       for (double& difference : differences) difference = -difference;
     Judgement judgement;
@@ -88,22 +83,16 @@ struct SignTestExpectation final : ExpectationSpec {
 };
 
 struct EquivalenceExpectation final : ExpectationSpec {
-  std::string arm, to;
+  PairedArms pair;
   double margin = 0;
   void own_fields(Fields& f) override {
-    f("arm", arm, "is as good as");
-    f("to", to, "this one, seed by seed; empty: the baseline");
+    pair.fields(f, "is as good as");
     f("margin", margin, above(0), "differences smaller than this count as none");
     f.check(margin > 0, "margin", "needs a margin above 0");
   }
-  std::vector<std::string> arms() const override {
-    return to.empty() ? std::vector<std::string>{arm} : std::vector<std::string>{arm, to};
-  }
+  std::vector<std::string> arms() const override { return pair.names(); }
   Judgement judge(const StudyResults& results, const std::string& on) const override {
-    const ArmResult& one = *results.find(arm);
-    const ArmResult* other = results.find(to.empty() ? one.baseline : to);
-    std::vector<double> differences;
-    if (other != nullptr) differences = compare(one, *other, on).differences;
+    const std::vector<double> differences = pair.differences(results, on);
     Judgement judgement;
     judgement.seeds = std::ssize(differences);
     if (differences.empty()) return judgement.figures = "no values", judgement;

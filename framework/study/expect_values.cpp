@@ -2,15 +2,11 @@
 #include <fmt/format.h>
 
 #include "study/expectation.h"
+#include "study/paired_arms.h"
 #include "study/statistics.h"
 
 namespace attnlab {
 namespace {
-
-// The arm to compare with: the one named, else the baseline of the first.
-const ArmResult* other_of(const StudyResults& results, const ArmResult& arm, const std::string& named) {
-  return results.find(named.empty() ? arm.baseline : named);
-}
 
 struct BandExpectation final : ExpectationSpec {
   std::string arm;
@@ -28,44 +24,30 @@ struct BandExpectation final : ExpectationSpec {
 };
 
 struct DifferenceExpectation final : ExpectationSpec {
-  std::string arm, to;
+  PairedArms pair;
   BandSpec band;
   void own_fields(Fields& f) override {
-    f("arm", arm, "minus");
-    f("to", to, "this one, seed by seed; empty: the baseline");
+    pair.fields(f, "minus");
     band.fields(f);
   }
-  std::vector<std::string> arms() const override {
-    return to.empty() ? std::vector<std::string>{arm} : std::vector<std::string>{arm, to};
-  }
+  std::vector<std::string> arms() const override { return pair.names(); }
   Judgement judge(const StudyResults& results, const std::string& on) const override {
-    const ArmResult& one = *results.find(arm);
-    const ArmResult* other = other_of(results, one, to);
-    return judge_band(other ? compare(one, *other, on).differences : std::vector<double>{}, band, alpha);
+    return judge_band(pair.differences(results, on), band, alpha);
   }
 };
 
 struct FactorExpectation final : ExpectationSpec {
-  std::string arm, to;
+  PairedArms pair;
   BandSpec band;
   void own_fields(Fields& f) override {
-    f("arm", arm, "divided by");
-    f("to", to, "this one, seed by seed; empty: the baseline");
+    pair.fields(f, "divided by");
     band.fields(f);
   }
-  std::vector<std::string> arms() const override {
-    return to.empty() ? std::vector<std::string>{arm} : std::vector<std::string>{arm, to};
-  }
+  std::vector<std::string> arms() const override { return pair.names(); }
   Judgement judge(const StudyResults& results, const std::string& on) const override {
-    const ArmResult& one = *results.find(arm);
-    const ArmResult* other = other_of(results, one, to);
     std::vector<double> factors;
-    if (other != nullptr) {
-      const auto theirs = other->values(on);
-      for (const auto& [seed, value] : one.values(on))
-        if (const auto pair = theirs.find(seed); pair != theirs.end() && pair->second != 0)
-          factors.push_back(value / pair->second);
-    }
+    for (const auto& [value, other] : pair.values(results, on))
+      if (other != 0) factors.push_back(value / other);
     return judge_band(factors, band, alpha);
   }
 };

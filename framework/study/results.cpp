@@ -49,12 +49,19 @@ Summary summary_of(const ArmResult& arm, const std::string& metric) {
   return {static_cast<Index>(values.size()), mean(values), standard_deviation(values)};
 }
 
-Comparison compare(const ArmResult& arm, const ArmResult& other, const std::string& metric) {
-  Comparison result;
+std::vector<std::pair<double, double>> paired_values(const ArmResult& arm, const ArmResult& other,
+                                                     const std::string& metric) {
+  std::vector<std::pair<double, double>> pairs;
   const auto theirs = other.values(metric);
   for (const auto& [seed, value] : arm.values(metric))
-    if (const auto pair = theirs.find(seed); pair != theirs.end())
-      result.differences.push_back(value - pair->second);
+    if (const auto match = theirs.find(seed); match != theirs.end()) pairs.emplace_back(value, match->second);
+  return pairs;
+}
+
+Comparison compare(const ArmResult& arm, const ArmResult& other, const std::string& metric) {
+  Comparison result;
+  for (const auto& [value, theirs] : paired_values(arm, other, metric))
+    result.differences.push_back(value - theirs);
   result.mean = mean(result.differences);
   result.sd = standard_deviation(result.differences);
   const double above = t_test_above(result.differences, 0);

@@ -75,6 +75,10 @@ struct Summary {
 };
 Summary summary_of(const ArmResult& arm, const std::string& metric);
 
+// Values of two arms, a pair for each seed that both have.
+std::vector<std::pair<double, double>> paired_values(const ArmResult& arm, const ArmResult& other,
+                                                     const std::string& metric);
+
 // This arm minus another, over the seeds that both have.
 struct Comparison {
   std::vector<double> differences;
