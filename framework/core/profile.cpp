@@ -29,6 +29,20 @@ std::string to_string(Phase phase) {
   return "step";
 }
 
+void ProfileEntry::add(const ProfileEntry& other) {
+  calls += other.calls;
+  seconds += other.seconds;
+  bytes_read += other.bytes_read;
+  bytes_written += other.bytes_written;
+  products += other.products;
+  flop += other.flop;
+  product_seconds += other.product_seconds;
+  busy_seconds += other.busy_seconds;
+  loop_seconds += other.loop_seconds;
+  misses += other.misses;
+  held_bytes += other.held_bytes;
+}
+
 bool ProfiledProduct::same_shape(const ProfiledProduct& other) const {
   return rows == other.rows && columns == other.columns && depth == other.depth &&
          a_transposed == other.a_transposed && b_transposed == other.b_transposed && type == other.type &&
@@ -90,18 +104,12 @@ void Profile::op(Phase phase, const char* name, const std::string* path, double 
                  double bytes_written) {
   const auto now = Clock::now();
   const std::size_t index = entry_of(phase, name, path);
-  ProfileEntry& entry = entries_[index];
-  ++entry.calls;
   const double seconds = seconds_between(last_, now);
-  entry.seconds += seconds;
-  entry.bytes_read += bytes_read;
-  entry.bytes_written += bytes_written;
-  entry.products += pending_.products;
-  entry.flop += pending_.flop;
-  entry.product_seconds += pending_.product_seconds;
-  entry.busy_seconds += pending_.busy_seconds;
-  entry.loop_seconds += pending_.loop_seconds;
-  entry.misses += pending_.misses;
+  pending_.calls = 1;
+  pending_.seconds = seconds;
+  pending_.bytes_read = bytes_read;
+  pending_.bytes_written = bytes_written;
+  entries_[index].add(pending_);
   pending_ = {};
   if (slices_.size() + inner_.size() < most_slices_) {
     slices_.push_back({index, -1, since_start(last_), seconds});

@@ -32,6 +32,7 @@ struct ProfileEntry {
   double busy_seconds = 0, loop_seconds = 0;  // in parallel loops: at work; and the threads' time together
   Index misses = 0;                           // of the pool
   double held_bytes = 0;                      // of the memory at its peak
+  void add(const ProfileEntry& other);        // all its numbers; the names stay
 };
 
 // All products of one shape: c [rows, columns] = a [rows, depth] b [depth, columns].

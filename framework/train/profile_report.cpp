@@ -32,20 +32,6 @@ std::string module_of(const ProfileEntry& entry) {
   return entry.path.empty() ? "(no module)" : without_numbers(entry.path);
 }
 
-void add(const ProfileEntry& from, ProfileEntry& to) {
-  to.calls += from.calls;
-  to.seconds += from.seconds;
-  to.bytes_read += from.bytes_read;
-  to.bytes_written += from.bytes_written;
-  to.products += from.products;
-  to.flop += from.flop;
-  to.product_seconds += from.product_seconds;
-  to.busy_seconds += from.busy_seconds;
-  to.loop_seconds += from.loop_seconds;
-  to.misses += from.misses;
-  to.held_bytes += from.held_bytes;
-}
-
 // Sums of entries with one key, the longest first.
 std::vector<std::pair<std::string, ProfileEntry>> grouped(
     const Profile& profile, const std::function<std::string(const ProfileEntry&)>& key) {
@@ -54,7 +40,7 @@ std::vector<std::pair<std::string, ProfileEntry>> grouped(
     auto& sum = sums[key(entry)];
     sum.phase = entry.phase;
     sum.op = entry.op;
-    add(entry, sum);
+    sum.add(entry);
   }
   std::vector<std::pair<std::string, ProfileEntry>> result(sums.begin(), sums.end());
   std::stable_sort(result.begin(), result.end(),
@@ -173,7 +159,7 @@ std::string memory(const Profile& profile, const StandingMemory& standing) {
 
 ProfileEntry total_of(const Profile& profile) {
   ProfileEntry total;
-  for (const ProfileEntry& entry : profile.entries()) add(entry, total);
+  for (const ProfileEntry& entry : profile.entries()) total.add(entry);
   return total;
 }
 
