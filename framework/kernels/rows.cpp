@@ -20,15 +20,14 @@ void sum_columns(const Tensor& x, Index begin, Index end, Accumulator<T>* sums) 
 }  // namespace
 
 void add_pieces(const Tensor& partials, const Tensor& sums, bool add) {
-  check(partials.type() == sums.type(), "add_pieces: ", to_string(partials.type()), " into ",
-        to_string(sums.type()));
+  const Tensor pieces = partials.type() == sums.type() ? partials : partials.converted(sums.type());
   dispatch(sums.type(), [&](auto zero) {
     using T = decltype(zero);
     T* to = static_cast<T*>(sums.raw());
-    if (!add) std::fill_n(to, partials.columns(), T{});
-    for (Index i = 0; i < partials.rows(); ++i)
-      for (Index j = 0; j < partials.columns(); ++j)
-        to[j] = static_cast<T>(to[j] + partials.data<T>()[i * partials.columns() + j]);
+    if (!add) std::fill_n(to, pieces.columns(), T{});
+    for (Index i = 0; i < pieces.rows(); ++i)
+      for (Index j = 0; j < pieces.columns(); ++j)
+        to[j] = static_cast<T>(to[j] + pieces.data<T>()[i * pieces.columns() + j]);
   });
 }
 
@@ -44,7 +43,7 @@ void column_sums(const Tensor& x, const Tensor& sums, bool add) {
       sum_columns<T>(x, pieces.begin(piece), pieces.end(piece), partials.data<S>() + piece * x.columns());
     });
   });
-  add_pieces(sums.type() == type ? partials : partials.converted(sums.type()), sums, add);
+  add_pieces(partials, sums, add);
 }
 
 void dropout_factors(const DropoutRate& rate, const Random& random, Index row, Index columns,

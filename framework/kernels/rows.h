@@ -25,7 +25,7 @@ inline Index row_grain(Index columns) { return std::max<Index>(1, (1 << 14) / st
 // shapes only.
 void column_sums(const Tensor& x, const Tensor& sums, bool add);
 
-// Adds up `partials` [pieces, columns] in order into sums[j] (+)=.
+// Adds up `partials` [pieces, columns] in order into sums[j] (+)=, in the type of `sums`.
 void add_pieces(const Tensor& partials, const Tensor& sums, bool add);
 
 // Pieces of rows for reductions over rows: fixed by the number of rows, not of threads.

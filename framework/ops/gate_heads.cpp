@@ -36,7 +36,7 @@ void gate_sums(const Tensor& x, const Tensor& dy, const Target& to) {
         partials.data<A>()[piece * H + j / K] += static_cast<A>(x.data<T>()[i * x.row_stride() + j]) *
                                                  static_cast<A>(dy.data<T>()[i * dy.row_stride() + j]);
   });
-  kernels::add_pieces(partials.converted(to.buffer.type()), to.buffer, to.add);
+  kernels::add_pieces(partials, to.buffer, to.add);
 }
 
 }  // namespace

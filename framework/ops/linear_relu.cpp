@@ -93,8 +93,7 @@ void backward(Gradients& g, const Tensor& x, const Tensor& weight, const Tensor&
   }
   if (g.wants(2)) {
     const Target to = g.target(2);
-    kernels::add_pieces(to.buffer.type() == sums.type() ? sums : sums.converted(to.buffer.type()), to.buffer,
-                        to.add);
+    kernels::add_pieces(sums, to.buffer, to.add);
   }
 }
 

@@ -93,8 +93,7 @@ void backward_rows(Gradients& g, const Tensor& x, const Tensor& gain, const Tens
   for (const auto& [input, partials] : {std::pair{1, dgain}, std::pair{2, dbias}}) {
     if (!partials) continue;
     const Target to = g.target(input);
-    kernels::add_pieces(to.buffer.type() == sums ? partials : partials.converted(to.buffer.type()), to.buffer,
-                        to.add);
+    kernels::add_pieces(partials, to.buffer, to.add);
   }
 }
 
