@@ -4,6 +4,7 @@
 #include "core/gradient_check.h"
 #include "models/transformer.h"
 #include "support/catch.h"
+#include "support/token_rows.h"
 
 using namespace attnlab;
 
@@ -46,17 +47,6 @@ struct Tiny {
   ParameterSet parameters;
   std::optional<Transformer> model;
 };
-
-TokenRows rows_of(const std::vector<std::vector<std::int32_t>>& sentences) {
-  TokenRows result;
-  std::vector<Index> lengths;
-  for (const auto& sentence : sentences) {
-    result.ids.insert(result.ids.end(), sentence.begin(), sentence.end());
-    lengths.push_back(static_cast<Index>(sentence.size()));
-  }
-  result.rows = Sequences::of_lengths(lengths);
-  return result;
-}
 
 const std::vector<std::vector<std::int32_t>> kSentences{{1, 5, 3, 9, 4}, {1, 2}};
 

@@ -2,6 +2,7 @@
 
 #include "config/error.h"
 #include "support/catch.h"
+#include "support/token_rows.h"
 #include "train/tiny_transformer.h"
 
 using namespace attnlab;
@@ -9,16 +10,6 @@ using namespace attnlab;
 namespace {
 Index weights_of(ModelKind kind, const std::function<void(ModelSpec&)>& change) {
   return TinyTransformer(kind, 11, DType::f64, change).parameters.count(true);
-}
-TokenRows rows_of(const std::vector<std::vector<Token>>& sentences) {
-  TokenRows result;
-  std::vector<Index> lengths;
-  for (const auto& sentence : sentences) {
-    result.ids.insert(result.ids.end(), sentence.begin(), sentence.end());
-    lengths.push_back(static_cast<Index>(sentence.size()));
-  }
-  result.rows = Sequences::of_lengths(lengths);
-  return result;
 }
 }  // namespace
 

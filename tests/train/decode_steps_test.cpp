@@ -1,5 +1,6 @@
 // Decoding step by step with carried state against the whole model, for every kind of attention.
 #include "support/catch.h"
+#include "support/token_rows.h"
 #include "train/tiny_transformer.h"
 
 using namespace attnlab;
@@ -7,17 +8,6 @@ using namespace attnlab;
 namespace {
 
 using Ids = std::vector<Token>;
-
-TokenRows rows_of(const std::vector<Ids>& sentences) {
-  TokenRows result;
-  std::vector<Index> lengths;
-  for (const Ids& ids : sentences) {
-    result.ids.insert(result.ids.end(), ids.begin(), ids.end());
-    lengths.push_back(static_cast<Index>(ids.size()));
-  }
-  result.rows = Sequences::of_lengths(lengths);
-  return result;
-}
 
 // Feeds sentence b's tokens in pieces that end at cuts[k] (or at its end) and compares the logits of each
 // piece's last token. Between the pieces hypotheses change places.

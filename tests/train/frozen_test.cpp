@@ -2,15 +2,13 @@
 #include <cmath>
 
 #include "config/error.h"
-#include "config/spec.h"
 #include "support/catch.h"
 #include "support/scratch.h"
 #include "train/evaluation.h"
 #include "train/features.h"
-#include "train/log.h"
+#include "train/small_run.h"
 #include "train/starting_weights.h"
 #include "train/task_shape.h"
-#include "train/trainer.h"
 
 using namespace attnlab;
 
@@ -25,17 +23,8 @@ model:
 train: {learning_rate: 0.01, schedule: constant, optimizer: sgd, batch_tokens: 48, max_steps: 20, clip: 0}
 )";
 
-struct Run {
-  explicit Run(const std::vector<std::string>& assignments = {}) {
-    silence_log(true);
-    Tree tree = Tree::parse(kConfig);
-    for (const auto& assignment : assignments) tree.set(assignment);
-    read_spec(tree, spec);
-    task = spec.data.load();
-    check_fit(spec, task);
-    built = build_model(spec, vocabulary_of(task), DType::f32, true);
-    trainer = std::make_unique<Trainer>(spec, task, *built, content_hash(task));
-  }
+struct Run : SmallRun {
+  explicit Run(const std::vector<std::string>& assignments = {}) : SmallRun(kConfig, assignments) {}
   std::vector<std::string> training() const {
     std::vector<std::string> names;
     for (const auto& parameter : built->parameters.all())
@@ -55,10 +44,6 @@ struct Run {
     }
     return moved / slope;
   }
-  ExperimentSpec spec;
-  Task task;
-  std::unique_ptr<BuiltModel> built;
-  std::unique_ptr<Trainer> trainer;
 };
 
 using Names = std::vector<std::string>;

@@ -8,12 +8,11 @@
 #include <cstdlib>
 #include <limits>
 
-#include "config/spec.h"
 #include "core/parallel.h"
 #include "support/catch.h"
 #include "support/scratch.h"
 #include "train/durable_file.h"
-#include "train/log.h"
+#include "train/small_run.h"
 #include "train/training_loop.h"
 
 using namespace attnlab;
@@ -40,22 +39,9 @@ train:
   checkpoint_every: 4
 )";
 
-struct Run {
-  explicit Run(const std::vector<std::string>& assignments = {}) {
-    silence_log(true);
-    Tree tree = Tree::parse(kConfig);
-    for (const auto& assignment : assignments) tree.set(assignment);
-    read_spec(tree, spec);
-    task = spec.data.load();
-    built = build_model(spec, vocabulary_of(task), choose_precision(spec.precision).type, true);
-    trainer = std::make_unique<Trainer>(spec, task, *built, content_hash(task));
-  }
+struct Run : SmallRun {
+  explicit Run(const std::vector<std::string>& assignments = {}) : SmallRun(kConfig, assignments) {}
   std::vector<double> weights() const { return built->parameters.values().to_doubles(); }
-
-  ExperimentSpec spec;
-  Task task;
-  std::unique_ptr<BuiltModel> built;
-  std::unique_ptr<Trainer> trainer;
 };
 
 std::vector<double> unbroken_weights(const std::vector<std::string>& assignments = {}) {
