@@ -14,7 +14,7 @@ namespace {
 // Per segment: log-probability, tokens.
 struct LogLikelihood final : ScoreSpec {
   void fields(Fields&) override {}
-  std::vector<SegmentStatistics> statistics(const Lines&, const std::vector<Lines>&) const override {
+  SegmentStatistics segment(std::size_t, const Lines&, const std::vector<Lines>&) const override {
     throw ConfigError("error: log_likelihood is no score of texts");
   }
   Score score(const SegmentStatistics& sum, std::size_t) const override {

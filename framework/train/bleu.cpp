@@ -121,19 +121,14 @@ void BleuSpec::fields(Fields& f) {
   f("effective_order", effective_order, "leave out orders longer than the text; for single sentences");
 }
 
-std::vector<SegmentStatistics> BleuSpec::statistics(const Lines& hypotheses,
-                                                    const std::vector<Lines>& references) const {
-  check_line_counts(hypotheses, references);
+SegmentStatistics BleuSpec::segment(std::size_t i, const Lines& hypotheses,
+                                    const std::vector<Lines>& references) const {
   const auto tokens = [this](const std::string& line) {
     return bleu_tokens(tokenize, lowercase ? lowercased(line) : line);
   };
-  std::vector<SegmentStatistics> segments;
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    std::vector<std::vector<std::string>> reference_tokens;
-    for (const Lines& lines : references) reference_tokens.push_back(tokens(lines[i]));
-    segments.push_back(segment_statistics(tokens(hypotheses[i]), reference_tokens));
-  }
-  return segments;
+  std::vector<std::vector<std::string>> reference_tokens;
+  for (const Lines& lines : references) reference_tokens.push_back(tokens(lines[i]));
+  return segment_statistics(tokens(hypotheses[i]), reference_tokens);
 }
 
 Score BleuSpec::score(const SegmentStatistics& sum, std::size_t reference_sets) const {
@@ -168,9 +163,9 @@ std::string BleuSpec::signature(std::size_t reference_sets) const {
       smooth = "none";
       break;
   }
-  return fmt::format("nrefs:{}|case:{}|eff:{}|tok:{}|smooth:{}|version:{}", reference_sets,
-                     lowercase ? "lc" : "mixed", effective_order ? "yes" : "no", to_string(tokenize), smooth,
-                     score_version());
+  return score_signature(reference_sets,
+                         fmt::format("case:{}|eff:{}|tok:{}|smooth:{}", lowercase ? "lc" : "mixed",
+                                     effective_order ? "yes" : "no", to_string(tokenize), smooth));
 }
 
 }  // namespace attnlab

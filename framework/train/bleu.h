@@ -19,9 +19,9 @@ struct BleuSpec final : ScoreSpec {
   bool effective_order = false;        // for single sentences: leave out orders that are too long for them
 
   void fields(Fields& f) override;
-  // Per segment: length, closest reference length, matches of order 1 to 4, n-grams of order 1 to 4.
-  std::vector<SegmentStatistics> statistics(const Lines& hypotheses,
-                                            const std::vector<Lines>& references) const override;
+  // Length, closest reference length, matches of order 1 to 4, n-grams of order 1 to 4.
+  SegmentStatistics segment(std::size_t i, const Lines& hypotheses,
+                            const std::vector<Lines>& references) const override;
   Score score(const SegmentStatistics& sum, std::size_t reference_sets) const override;
   std::string signature(std::size_t reference_sets) const;
 };

@@ -125,24 +125,19 @@ void ChrfSpec::fields(Fields& f) {
   f("whitespace", whitespace, "count spaces as characters");
 }
 
-std::vector<SegmentStatistics> ChrfSpec::statistics(const Lines& hypotheses,
-                                                    const std::vector<Lines>& references) const {
-  check_line_counts(hypotheses, references);
-  std::vector<SegmentStatistics> segments;
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    const Orders ngrams = all_ngrams(*this, hypotheses[i]);
-    double best = -1;
-    SegmentStatistics best_statistics;
-    for (const Lines& lines : references) {
-      SegmentStatistics statistics = match(ngrams, all_ngrams(*this, lines[i]));
-      const double value = f_score(statistics, static_cast<double>(beta));
-      if (value <= best) continue;
-      best = value;
-      best_statistics = std::move(statistics);
-    }
-    segments.push_back(std::move(best_statistics));
+SegmentStatistics ChrfSpec::segment(std::size_t i, const Lines& hypotheses,
+                                    const std::vector<Lines>& references) const {
+  const Orders ngrams = all_ngrams(*this, hypotheses[i]);
+  double best = -1;
+  SegmentStatistics best_statistics;
+  for (const Lines& lines : references) {
+    SegmentStatistics statistics = match(ngrams, all_ngrams(*this, lines[i]));
+    const double value = f_score(statistics, static_cast<double>(beta));
+    if (value <= best) continue;
+    best = value;
+    best_statistics = std::move(statistics);
   }
-  return segments;
+  return best_statistics;
 }
 
 Score ChrfSpec::score(const SegmentStatistics& sum, std::size_t reference_sets) const {
@@ -152,9 +147,9 @@ Score ChrfSpec::score(const SegmentStatistics& sum, std::size_t reference_sets) 
 }
 
 std::string ChrfSpec::signature(std::size_t reference_sets) const {
-  return fmt::format("nrefs:{}|case:{}|eff:yes|nc:{}|nw:{}|space:{}|version:{}", reference_sets,
-                     lowercase ? "lc" : "mixed", char_order, word_order, whitespace ? "yes" : "no",
-                     score_version());
+  return score_signature(reference_sets,
+                         fmt::format("case:{}|eff:yes|nc:{}|nw:{}|space:{}", lowercase ? "lc" : "mixed",
+                                     char_order, word_order, whitespace ? "yes" : "no"));
 }
 
 }  // namespace attnlab

@@ -13,10 +13,10 @@ struct ChrfSpec : ScoreSpec {
   bool whitespace = false;  // spaces count as characters
 
   void fields(Fields& f) override;
-  // Per segment, for each character order, then each word order: n-grams, reference n-grams, matches; of the
-  // reference that scores best.
-  std::vector<SegmentStatistics> statistics(const Lines& hypotheses,
-                                            const std::vector<Lines>& references) const override;
+  // For each character order, then each word order: n-grams, reference n-grams, matches; of the reference
+  // that scores best.
+  SegmentStatistics segment(std::size_t i, const Lines& hypotheses,
+                            const std::vector<Lines>& references) const override;
   Score score(const SegmentStatistics& sum, std::size_t reference_sets) const override;
   std::string signature(std::size_t reference_sets) const;
 };

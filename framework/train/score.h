@@ -29,21 +29,21 @@ struct ScoreSpec {
   static constexpr const char* kRegistry = "score";
   virtual ~ScoreSpec() = default;
   virtual void fields(Fields& f) = 0;
-  // One entry a segment. Throws DataError where numbers of lines differ, where there is no reference, and for
-  // invalid UTF-8.
-  virtual std::vector<SegmentStatistics> statistics(const Lines& hypotheses,
-                                                    const std::vector<Lines>& references) const = 0;
+  // Statistics of line i. Throws DataError for invalid UTF-8.
+  virtual SegmentStatistics segment(std::size_t i, const Lines& hypotheses,
+                                    const std::vector<Lines>& references) const = 0;
   // The score of summed statistics. `reference_sets` goes into the signature.
   virtual Score score(const SegmentStatistics& sum, std::size_t reference_sets) const = 0;
 
+  // One entry a line. Throws DataError where numbers of lines differ, where there is no reference, and for
+  // invalid UTF-8.
+  std::vector<SegmentStatistics> statistics(const Lines& hypotheses,
+                                            const std::vector<Lines>& references) const;
   // The score of a corpus.
   Score corpus_score(const Lines& hypotheses, const std::vector<Lines>& references) const;
 };
 
 SegmentStatistics sum_of(const std::vector<SegmentStatistics>& segments);
-
-// Throws DataError unless every set of references has as many lines as there are hypotheses.
-void check_line_counts(const Lines& hypotheses, const std::vector<Lines>& references);
 
 // The corpus score of a registered kind with its default options, such as "bleu" or "chrf". Throws
 // ConfigError for an unknown name.
@@ -51,5 +51,7 @@ Score corpus_score(const std::string& kind, const Lines& hypotheses, const Lines
 
 // The end of every signature.
 std::string score_version();
+// "nrefs:1|PARTS|version:…": the signature of a score; PARTS, such as "case:mixed|eff:no", may be empty.
+std::string score_signature(std::size_t reference_sets, const std::string& parts = "");
 
 }  // namespace attnlab

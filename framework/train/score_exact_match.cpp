@@ -12,23 +12,15 @@ std::string_view trimmed(std::string_view line) {
 
 struct ExactMatchSpec final : ScoreSpec {
   void fields(Fields&) override {}
-  // Per segment: match, one.
-  std::vector<SegmentStatistics> statistics(const Lines& hypotheses,
-                                            const std::vector<Lines>& references) const override {
-    check_line_counts(hypotheses, references);
-    std::vector<SegmentStatistics> segments;
-    for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-      bool match = false;
-      for (const Lines& lines : references) match |= trimmed(lines[i]) == trimmed(hypotheses[i]);
-      segments.push_back({match ? 1.0 : 0.0, 1.0});
-    }
-    return segments;
+  // Match, one.
+  SegmentStatistics segment(std::size_t i, const Lines& hypotheses,
+                            const std::vector<Lines>& references) const override {
+    bool match = false;
+    for (const Lines& lines : references) match |= trimmed(lines[i]) == trimmed(hypotheses[i]);
+    return {match ? 1.0 : 0.0, 1.0};
   }
   Score score(const SegmentStatistics& sum, std::size_t reference_sets) const override {
-    return {"exact_match",
-            sum[0] / sum[1],
-            {},
-            "nrefs:" + std::to_string(reference_sets) + "|version:" + score_version()};
+    return {"exact_match", sum[0] / sum[1], {}, score_signature(reference_sets)};
   }
 };
 
