@@ -3,7 +3,8 @@
 # comments and spaces. Run by cmake -P when one has changed.
 set(digests "${BUILD}")
 function(add_floor floor)
-  file(GLOB_RECURSE files RELATIVE "${SOURCE_DIR}" "${SOURCE_DIR}/${floor}/*.h" "${SOURCE_DIR}/${floor}/*.cpp")
+  file(GLOB_RECURSE files RELATIVE "${SOURCE_DIR}" "${SOURCE_DIR}/${floor}/*.h" "${SOURCE_DIR}/${floor}/*.cpp"
+    "${SOURCE_DIR}/${floor}/*.inl")
   list(SORT files)
   foreach(file IN LISTS files)
     file(SHA256 "${SOURCE_DIR}/${file}" digest)

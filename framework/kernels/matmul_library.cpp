@@ -1,77 +1,29 @@
 #include "kernels/matmul_library.h"
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-#include <omp.h>
-
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <dnnl.hpp>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
 
 #include "kernels/matmul_scratch.h"
+#include "kernels/onednn.inl"
 
 namespace attnlab::kernels {
 namespace detail {
 namespace {
 
-using dnnl::memory;
+using namespace onednn;
 
 constexpr Index kAny = DNNL_RUNTIME_DIM_VAL;  // a size or stride that is known only when the product runs
 constexpr std::size_t kMostPrimitives = 2048;
 
-// Lets the library see one thread, whatever the team: it then picks the same primitive and the same order of
-// sums.
-class OneThread {
- public:
-  OneThread() : before_(omp_get_max_threads()) {
-    if (before_ != 1) omp_set_num_threads(1);
-  }
-  ~OneThread() {
-    if (before_ != 1) omp_set_num_threads(before_);
-  }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-
- private:
-  int before_;
-};
-
-// The library allocates room to repack its operands anew for each product. By default glibc hands such blocks
-// back to the system each time, and every page is cleared again.
-void keep_freed_memory() {
-#ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  mallopt(M_TRIM_THRESHOLD, 256 << 20);
-#endif
-}
-
-const dnnl::engine& engine() {
-  static const dnnl::engine cpu = [] {
-    keep_freed_memory();
-    return dnnl::engine(dnnl::engine::kind::cpu, 0);
-  }();
-  return cpu;
-}
-
 const dnnl::stream& stream() {
   thread_local const dnnl::stream own(engine());
   return own;
-}
-
-memory::data_type library_type(DType type) {
-  return type == DType::bf16 ? memory::data_type::bf16 : memory::data_type::f32;
-}
-
-memory::desc describe(DType type, Index rows, Index columns, Index stride, bool transposed) {
-  return {
-      {rows, columns}, library_type(type), transposed ? memory::dims{1, stride} : memory::dims{stride, 1}};
 }
 
 void append(dnnl::post_ops& steps, dnnl::algorithm algorithm, float alpha) {
@@ -246,7 +198,7 @@ void run_and_copy(const MatrixView& a, const MatrixView& b, const MutableMatrixV
 
 void library_product(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
                      const MatmulOptions& options) try {
-  const OneThread one_thread;
+  const Threads one(1);  // whatever the team, it picks the same primitive and the same order of sums
   const bool exact = deserves_exact_shape(a, b, c), dense = c.stride == c.columns;
   if (exact && !dense && deserves_copy(c, options)) return run_and_copy(a, b, c, options);
   run_primitive(a, b, c, options, exact && dense);

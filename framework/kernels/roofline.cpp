@@ -1,20 +1,18 @@
 #include "kernels/roofline.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <chrono>
-#include <dnnl.hpp>
 #include <utility>
 #include <vector>
 
 #include "core/parallel.h"
 #include "core/tensor.h"
+#include "kernels/onednn.inl"
 
 namespace attnlab::kernels {
 namespace {
 
-using dnnl::memory;
+using namespace onednn;
 using Clock = std::chrono::steady_clock;
 
 // Sizes of blocks; 0: all.
@@ -29,31 +27,6 @@ struct Way {
     return sizes + (packed ? ", b packed" : "");
   }
 };
-
-class Threads {
- public:
-  explicit Threads(int count) : before_(omp_get_max_threads()) { omp_set_num_threads(count); }
-  ~Threads() { omp_set_num_threads(before_); }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
-
- private:
-  int before_;
-};
-
-const dnnl::engine& engine() {
-  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
-  return cpu;
-}
-
-memory::data_type library_type(DType type) {
-  return type == DType::bf16 ? memory::data_type::bf16 : memory::data_type::f32;
-}
-
-memory::desc describe(DType type, Index rows, Index columns, Index stride, bool transposed) {
-  return {
-      {rows, columns}, library_type(type), transposed ? memory::dims{1, stride} : memory::dims{stride, 1}};
-}
 
 dnnl::matmul::primitive_desc plan(const memory::desc& a, const memory::desc& b, const memory::desc& c) {
 #if DNNL_VERSION_MAJOR >= 3

@@ -3,6 +3,7 @@
 
 A floor includes itself and lower ones. Strangers: core and config to each other; data to all but core and config.
 Libraries have one place each and stand in no header: oneDNN in kernels, yaml-cpp in config, spdlog in train and tools.
+An .inl file is part of the .cpp files that include it: no header and no other folder does.
 
 Usage: include_floors.py [ROOT]    prints one line per bad include as file:line: …, and exits 1 if there is any
 """
@@ -15,7 +16,7 @@ ALLOWED = {floor: set(FLOORS[: i + 1]) for i, floor in enumerate(FLOORS)}
 ALLOWED["config"] = {"config"}
 ALLOWED["data"] = {"core", "config", "data"}
 
-# Start of a header's name in angle brackets, the library, and the folders whose .cpp files may include it.
+# Start of a header's name in angle brackets, the library, and the folders whose .cpp and .inl files may include it.
 LIBRARIES = [
     (("dnnl", "oneapi/dnnl"), "oneDNN", ["framework/kernels"]),
     (("yaml-cpp/",), "yaml-cpp", ["framework/config"]),
@@ -33,7 +34,7 @@ def library_problem(path, header):
         if not header.startswith(starts):
             continue
         inside = any(path.is_relative_to(folder) for folder in folders)
-        if not inside or path.suffix != ".cpp":
+        if not inside or path.suffix == ".h":
             return f"<{header}>: {library} belongs in .cpp files of {' and '.join(folders)}"
     return None
 
@@ -41,6 +42,8 @@ def library_problem(path, header):
 def floor_problem(path, header):
     """What is wrong with a header in quotes, if anything."""
     parts = path.parts
+    if header.endswith(".inl") and (path.suffix == ".h" or not path.is_relative_to(Path("framework", header).parent)):
+        return f'"{header}": belongs in .cpp files of its own folder'
     if parts[0] != "framework" or len(parts) < 3:
         return None
     own, other = parts[1], header.split("/")[0]
