@@ -9,6 +9,10 @@ RowMatrix sentence_rows(const Tensor& rows, const Sequences& places, Index b) {
 
 }  // namespace
 
+bool has_layers(const ModelSpec& spec) {
+  return (spec.has_encoder() && spec.encoder.layers > 0) || (spec.has_decoder() && spec.decoder.layers > 0);
+}
+
 std::vector<const Stack*> stacks_of(const Transformer& model) {
   std::vector<const Stack*> stacks;
   for (const Stack* stack : {model.encoder(), model.decoder()})

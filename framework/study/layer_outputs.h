@@ -20,6 +20,9 @@ struct StreamPlace {
 void for_each_stream(ProbeSubject& subject,
                      const std::function<void(const StreamPlace&, const RowMatrix&)>& use);
 
+// Whether any stack of such a model has a layer.
+bool has_layers(const ModelSpec& spec);
+
 // The stacks that the model has.
 std::vector<const Stack*> stacks_of(const Transformer& model);
 

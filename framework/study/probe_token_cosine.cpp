@@ -29,9 +29,7 @@ struct TokenCosine final : ProbeSpec {
   void fields(Fields&) override {}
   DType precision() const override { return DType::f64; }
   std::string refusal(const ModelSpec& spec) const override {
-    const bool some =
-        (spec.has_encoder() && spec.encoder.layers > 0) || (spec.has_decoder() && spec.decoder.layers > 0);
-    return some ? "" : "the model has no layers";
+    return has_layers(spec) ? "" : "the model has no layers";
   }
 
   ProbeResult run(ProbeSubject& subject) const override {
