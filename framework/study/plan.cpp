@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "config/error.h"
@@ -10,6 +9,7 @@
 #include "config/spec.h"
 #include "data/missing_file.h"
 #include "train/build_model.h"
+#include "train/run.h"
 
 namespace attnlab {
 namespace {
@@ -26,11 +26,7 @@ TaskFacts facts_of(const Task& task) {
   for (const char* name :
        {"step", "epoch", "wall_seconds", "training_seconds", "target_tokens_per_second", "peak_memory_bytes"})
     facts.metrics.emplace_back(name);
-  for (const TrivialBaseline& baseline : task.baselines) {
-    std::string name = "baseline_" + baseline.name;
-    std::replace(name.begin(), name.end(), ' ', '_');
-    facts.metrics.push_back(std::move(name));
-  }
+  for (const TrivialBaseline& baseline : task.baselines) facts.metrics.push_back(column_of(baseline));
   for (const Example& example : task.train.examples) {
     facts.tokens += static_cast<double>(example.target_rows());
     facts.rows += static_cast<double>(example.target_rows() + example.source_rows());

@@ -23,13 +23,6 @@ namespace {
 
 constexpr Index kUnprofiledSteps = 2;  // they make primitives and fill the pool
 
-// "baseline_root_operator"
-std::string column_of(const TrivialBaseline& baseline) {
-  std::string name = "baseline_" + baseline.name;
-  std::replace(name.begin(), name.end(), ' ', '_');
-  return name;
-}
-
 class Run {
  public:
   Run(const ExperimentSpec& spec, const RunOptions& options)
@@ -199,6 +192,12 @@ class Run {
 };
 
 }  // namespace
+
+std::string column_of(const TrivialBaseline& baseline) {
+  std::string name = "baseline_" + baseline.name;
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
 
 RunOutcome run_experiment(const ExperimentSpec& spec, const RunOptions& options) {
   return Run(spec, options).run();

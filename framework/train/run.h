@@ -37,6 +37,9 @@ struct RunOutcome {
 // and to profile.txt in the folder, all of it to profile.json, and the timeline of the first steps to trace.json.
 RunOutcome run_experiment(const ExperimentSpec& spec, const RunOptions& options);
 
+// The name of a task's trivial baseline among the results of a run: "baseline_root_operator".
+std::string column_of(const TrivialBaseline& baseline);
+
 // Builds, takes one step, validates a little, saves and loads, in a temporary folder that is removed; returns
 // memory and time estimates as text.
 std::string dry_run(const ExperimentSpec& spec);
