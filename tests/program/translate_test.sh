@@ -55,6 +55,12 @@ grep -q perplexity out || fail "no perplexity in the table"
 
 exits_with 2 "$attnlab" eval run --split nothing
 exits_with 2 "$attnlab" translate run --n-best 9
+grep -q -e '--n-best 9: .* 3 .*--beam 9' err || fail "the message does not say what to do: $(cat err)"
+exits_with 2 "$attnlab" translate run --beam 2 --n-best 3
+exits_with 0 "$attnlab" translate run --sample --n-best 4
+exits_with 2 "$attnlab" translate run --sample --top-p 1.5
+grep -q -e '--top-p' err || fail "the message does not name the flag: $(cat err)"
+exits_with 2 "$attnlab" translate run --sample --temperature -1
 exits_with 2 "$attnlab" translate run --set decode.baem=2
 exits_with 1 "$attnlab" translate nothing
 printf 'a\0b\n' > in

@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "command.h"
+#include "config/error.h"
 #include "data/utf8.h"
 #include "train/log.h"
 
@@ -23,9 +24,9 @@ struct Options {
   std::vector<std::string> assignments;
 };
 
-// The flags are short for keys, so that the config's own checks hold for them.
+// The flags are short for keys; --n-best is set later, when the beam is known.
 std::vector<std::string> assignments_of(const Options& options) {
-  std::vector<std::string> all{"decode.n_best=" + std::to_string(options.n_best > 0 ? options.n_best : 1)};
+  std::vector<std::string> all{"decode.n_best=1"};
   if (options.sample) all.emplace_back("decode.sample=true");
   if (options.beam > 0) all.push_back("decode.beam=" + std::to_string(options.beam));
   if (options.seed >= 0) all.push_back("seed=" + std::to_string(options.seed));
@@ -34,6 +35,14 @@ std::vector<std::string> assignments_of(const Options& options) {
   if (options.temperature >= 0) all.push_back(fmt::format("decode.temperature={}", options.temperature));
   all.insert(all.end(), options.assignments.begin(), options.assignments.end());
   return all;
+}
+
+void set_n_best(DecodeSpec& decode, std::int64_t n_best) {
+  if (!decode.sample && n_best > decode.beam)
+    throw ConfigError(
+        fmt::format("error: --n-best {}: the search keeps {} hypotheses; add --beam {} or --sample", n_best,
+                    decode.beam, n_best));
+  decode.n_best = n_best;
 }
 
 // Up to `count` lines of stdin; `done` lines were read before.
@@ -66,6 +75,7 @@ void print(const std::vector<std::vector<TextHypothesis>>& lists, Index first_li
 
 int translate(const Options& options) {
   const TrainedModel trained = load_trained_model(options.run, assignments_of(options));
+  if (options.n_best > 0) set_n_best(trained.spec->decode, options.n_best);
   log_info("weights: " + trained.weights);
   // Enough lines at once to put those of like length together; a person gets an answer to each.
   const Index at_once = isatty(STDIN_FILENO) != 0 ? 1 : 32 * trained.spec->decode.batch_sentences;
@@ -91,10 +101,11 @@ const Command command{
                      "so many hypotheses a line, as `index ||| text ||| score`, index from 0")
           ->check(CLI::PositiveNumber);
       app.add_flag("--sample", options->sample, "draw words instead of searching; decode.sample");
-      app.add_option("--temperature", options->temperature, "of sampling; decode.temperature");
-      app.add_option("--top-k", options->top_k, "of sampling; decode.top_k");
-      app.add_option("--top-p", options->top_p, "of sampling; decode.top_p");
-      app.add_option("--seed", options->seed, "of sampling");
+      app.add_option("--temperature", options->temperature, "of sampling; decode.temperature")
+          ->check(CLI::PositiveNumber);
+      app.add_option("--top-k", options->top_k, "of sampling; decode.top_k")->check(CLI::NonNegativeNumber);
+      app.add_option("--top-p", options->top_p, "of sampling; decode.top_p")->check(CLI::Range(0.0, 1.0));
+      app.add_option("--seed", options->seed, "of sampling")->check(CLI::NonNegativeNumber);
       app.add_option("--set", options->assignments,
                      "a.b=value on top of the run's config, such as decode.beam=5")
           ->allow_extra_args(false)
