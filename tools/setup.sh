@@ -6,7 +6,7 @@ set -euo pipefail
 packages=(
   g++ cmake make ninja-build pkg-config git ca-certificates curl
   libdnnl-dev ocl-icd-opencl-dev libyaml-cpp-dev libfmt-dev libspdlog-dev libcli11-dev nlohmann-json3-dev
-  libsentencepiece-dev zlib1g-dev libeigen3-dev catch2 libbenchmark-dev python3 python3-matplotlib
+  libsentencepiece-dev zlib1g-dev libeigen3-dev catch2 python3 python3-matplotlib
 )
 
 command -v dpkg-query >/dev/null || {
