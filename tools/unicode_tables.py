@@ -5,24 +5,11 @@ Usage: tools/unicode_tables.py > framework/data/unicode_tables.cpp
 Needs: pip install unicodedata2, for the classes; it is newer than Python's own table, from which lower case comes.
 Classes are lists of inclusive ranges; lower case is a list of (first, last, step, difference).
 """
-import sys
 import unicodedata
 
 import unicodedata2
 
-ALL = [chr(c) for c in range(sys.maxunicode + 1) if not 0xD800 <= c < 0xE000]
-
-
-def ranges(wanted):
-    found = []
-    for c in ALL:
-        if not wanted(c):
-            continue
-        if found and found[-1][1] == ord(c) - 1:
-            found[-1][1] = ord(c)
-        else:
-            found.append([ord(c), ord(c)])
-    return found
+from unicode_arrays import ALL, array, ranges
 
 
 def counts_before_sigma(c):
@@ -36,7 +23,7 @@ def ignorable(c):
 
 def lower_ranges():
     found = []
-    for c in ALL:
+    for c in map(chr, ALL):
         low = c.lower()
         if low == c or c == "\u03a3" or len(low) > 1:
             continue
@@ -53,20 +40,9 @@ def lower_ranges():
     return found
 
 
-def array(kind, name, rows):
-    out, line = [f"const std::array<{kind}, {len(rows)}> {name}{{{{"], "   "
-    for row in rows:
-        item = " {" + ", ".join(hex(v) if v >= 0 and i < 2 else str(v) for i, v in enumerate(row)) + "},"
-        if len(line) + len(item) > 110:
-            out.append(line)
-            line = "   "
-        line += item
-    return "\n".join(out + [line, "}};"])
-
-
 def main():
     category = lambda letter: lambda c: unicodedata2.category(c)[0] == letter
-    longer = [c for c in ALL if len(c.lower()) > 1]
+    longer = [c for c in map(chr, ALL) if len(c.lower()) > 1]
     assert longer == ["\u0130"], longer  # handled by name in unicode.cpp
     print("// Written by tools/unicode_tables.py from Unicode " + unicodedata2.unidata_version +
           " (classes) and " + unicodedata.unidata_version + " (lower case); do not edit.")
@@ -76,8 +52,8 @@ def main():
     print("namespace {")
     for name, wanted in [("kPunctuation", category("P")), ("kSymbol", category("S")), ("kNumber", category("N")),
                          ("kCased", counts_before_sigma), ("kIgnorable", ignorable)]:
-        print(array("Range", name, ranges(wanted)))
-    print(array("Lower", "kLower", lower_ranges()))
+        print(array("Range", name, ranges(lambda code: wanted(chr(code)))))
+    print(array("Lower", "kLower", lower_ranges(), hexadecimal=2))
     print("}  // namespace\n")
     for name in ["punctuation", "symbol", "number", "cased", "ignorable"]:
         print(f"std::span<const Range> {name}() {{ return k{name.capitalize()}; }}")

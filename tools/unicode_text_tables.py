@@ -4,10 +4,10 @@
 Usage: tools/unicode_text_tables.py, in the root of the source tree; takes Python's own Unicode tables.
 Letters, non-spacing marks and hidden characters are lists of inclusive ranges; `bare` lists characters that NFD takes
 apart, with what is left of them without non-spacing marks. Hangul syllables follow from a rule and are left out."""
-import sys
 import unicodedata
 
-ALL = [c for c in range(sys.maxunicode + 1) if not 0xD800 <= c < 0xE000]
+from unicode_arrays import ALL, array, ranges
+
 HEAD = f"""// Written by tools/unicode_text_tables.py from Unicode {unicodedata.unidata_version}; do not edit.
 // clang-format off
 #include "data/unicode_text_tables.h"
@@ -19,27 +19,6 @@ namespace {{
 
 def category(c):
     return unicodedata.category(chr(c))
-
-
-def ranges(wanted):
-    found = []
-    for c in filter(wanted, ALL):
-        if found and found[-1][1] == c - 1:
-            found[-1][1] = c
-        else:
-            found.append([c, c])
-    return found
-
-
-def array(kind, name, rows):
-    out, line = [f"const std::array<{kind}, {len(rows)}> {name}{{{{"], "   "
-    for row in rows:
-        item = " {" + ", ".join(f"0x{v:x}" for v in row) + "},"
-        if len(line) + len(item) > 110:
-            out.append(line)
-            line = "   "
-        line += item
-    return "\n".join(out + [line, "}};\n"])
 
 
 def bare(c):
@@ -58,7 +37,7 @@ def changed():
 
 def write(name, arrays, functions):
     with open(f"framework/data/{name}.cpp", "w") as out:
-        out.write(HEAD + "\n".join(arrays) + "}  // namespace\n\n")
+        out.write(HEAD + "\n\n".join(arrays) + "\n}  // namespace\n\n")
         for function, kind in functions:
             out.write(f"std::span<const {kind}> {function}() {{ return k{function.capitalize()}; }}\n")
         out.write("\n}  // namespace attnlab::unicode_tables\n")
