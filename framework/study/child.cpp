@@ -5,9 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 
 #include "core/error.h"
 
@@ -35,9 +37,19 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
   return result;
 }
 
+// The last line with an error in a log, from some place on; empty if there is none.
+std::string last_error_in(const std::filesystem::path& log, std::int64_t from) {
+  std::ifstream stream(log);
+  stream.seekg(from);
+  std::string line, error;
+  while (std::getline(stream, line))
+    if (line.find("error: ") != std::string::npos) error = line;
+  return error.substr(error.starts_with("error: ") ? 7 : 0);
+}
+
 }  // namespace
 
-Child::Child(const Command& command) {
+Child::Child(const Command& command) : log_(command.log) {
   std::vector<std::string> arguments = command.arguments;
   std::vector<std::string> environment = environment_with(command.environment);
   const std::vector<char*> argument_pointers = pointers_to(arguments);
@@ -46,6 +58,7 @@ Child::Child(const Command& command) {
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (log < 0 || nothing < 0)
     throw IoError("cannot open " + command.log.string() + ": " + std::strerror(errno));
+  log_start_ = std::max<std::int64_t>(0, ::lseek(log, 0, SEEK_END));
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) {    // only calls that are safe between fork and exec
@@ -80,6 +93,17 @@ std::optional<int> Child::ended() {
 
 void Child::ask_to_end() const {
   if (!code_) ::kill(pid_, SIGTERM);
+}
+
+std::string Child::ending() const {
+  const int code = code_.value_or(0), number = code - 128;
+  if (number <= 0 || number >= NSIG) return join_text("exit code ", code);
+  return join_text("signal ", number, " (", ::strsignal(number), ")");
+}
+
+std::string Child::reason() const {
+  const std::string error = last_error_in(log_, log_start_);
+  return error.empty() ? ending() : error + " (" + ending() + ")";
 }
 
 std::string own_program() {

@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -29,7 +29,14 @@ class Child {
   std::optional<int> ended();
   void ask_to_end() const;  // SIGTERM
 
+  // Of one that has ended: "exit code 3", "signal 9 (Killed)".
+  std::string ending() const;
+  // The last error that it has logged, if any, with how it ended: "no such file (exit code 3)".
+  std::string reason() const;
+
  private:
+  std::filesystem::path log_;
+  std::int64_t log_start_ = 0;  // where what it prints begins
   pid_t pid_ = -1;
   std::optional<int> code_;
 };

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
 #include "core/error.h"
@@ -55,17 +54,6 @@ std::string last_line(const fs::path& file) {
 }
 
 }  // namespace
-
-std::string reason_in(const fs::path& log) {
-  std::ifstream stream(log);
-  std::string line, last, error;
-  while (std::getline(stream, line)) {
-    if (!line.empty()) last = line;
-    if (line.find("error: ") != std::string::npos) error = line;
-  }
-  if (error.empty()) return last;
-  return error.substr(error.starts_with("error: ") ? 7 : 0);
-}
 
 bool interrupted_code(int code) { return code == 128 + SIGINT || code == 128 + SIGTERM; }
 
@@ -181,9 +169,9 @@ bool Job::poll(RunIndex& index) {
   const auto code = child_->ended();
   if (!code) return false;
   ended_ = Clock::now();
-  child_.reset();
+  const std::unique_ptr<Child> child = std::move(child_);
   if (*code != 0) {
-    fail(*code);
+    fail(*code, *child);
     return true;
   }
   const auto identity = identity_of_folder(run_.folder);
@@ -199,14 +187,13 @@ bool Job::poll(RunIndex& index) {
   return true;
 }
 
-void Job::fail(int code) {
+void Job::fail(int code, const Child& child) {
   state_ = interrupted_code(code)      ? JobState::stopped
            : diverged_run(run_.folder) ? JobState::diverged
                                        : JobState::failed;
-  error_ = state_ == JobState::stopped    ? "interrupted"
+  error_ = state_ == JobState::stopped    ? "interrupted by " + child.ending()
            : state_ == JobState::diverged ? "diverged"
-                                          : reason_in(log_);
-  if (error_.empty()) error_ = fmt::format("ended with code {}", code);
+                                          : child.reason();
 }
 
 void Job::ask_to_end() const {

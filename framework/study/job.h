@@ -18,8 +18,6 @@ struct JobOptions {
   bool reuse_stale = false;
 };
 
-// What the log of a program that failed says of it: its last error, else its last line.
-std::string reason_in(const std::filesystem::path& log);
 bool interrupted_code(int code);  // it ended because it was asked to
 
 enum class JobState { waiting, running, done, diverged, failed, stopped };
@@ -58,7 +56,7 @@ class Job {
   bool matches(const RunIdentity& identity) const;
   void launch(RunIndex& index);
   void take_result(const RunIdentity& identity);
-  void fail(int code);
+  void fail(int code, const Child& child);
 
   PlannedRun run_;
   const JobOptions& options_;

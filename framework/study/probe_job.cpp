@@ -48,13 +48,14 @@ bool ProbeJob::poll() {
   if (state_ != JobState::running) return false;
   const auto code = child_->ended();
   if (!code) return false;
-  child_.reset();
+  const std::unique_ptr<Child> child = std::move(child_);
   if (*code == 0) {
     note_content(folder_, content_, probe_digest());
     state_ = JobState::done;
   } else {
     state_ = interrupted_code(*code) ? JobState::stopped : JobState::failed;
-    error_ = name_ + ": " + (state_ == JobState::stopped ? "interrupted" : reason_in(log_));
+    error_ =
+        name_ + ": " + (state_ == JobState::stopped ? "interrupted by " + child->ending() : child->reason());
   }
   return true;
 }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import random
 import re
 import signal
@@ -289,6 +290,19 @@ study:
         self.assertEqual(statuses, ["done", "failed", "done"])
         self.assertIn("not decidable", done.out)
         self.assertIn("1 runs", self.attnlab("run", "fails.yaml", "--set", "study.only=[short]").err)
+
+    def test_a_run_that_is_killed_or_interrupted(self):
+        self.write("ends.yaml", "base: tiny.yaml\ntrain: {max_steps: 100000}\nstudy: {name: ends, arms: {full: {}}}\n")
+        self.write("runs/ends/study/logs/full.seed-1.txt", "error: of another time\n")
+        for sent, code, error in ((signal.SIGKILL, 0, "signal 9 (Killed)"),
+                                  (signal.SIGTERM, 143, "interrupted by signal 15 (Terminated)")):
+            process = self.start("run", "ends.yaml")
+            begun = self.step_logged("runs/ends/full/seed-1")
+            self.wait_until(lambda: self.step_logged("runs/ends/full/seed-1") > begun, process, "a step of the run")
+            runs = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            os.kill(int(runs[0]) if sent == signal.SIGKILL else process.pid, sent)
+            self.assertEqual(process.wait(60), code)
+            self.assertEqual(self.results("ends")["arms"][0]["runs"][0]["error"], error)
 
     def test_bad_input(self):
         def refused(change, *wanted, old="    no_mlp: {model: {mlp: false}, published: 0.5, note: no MLPs}\n"):

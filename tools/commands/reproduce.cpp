@@ -12,7 +12,7 @@
 #include "core/error.h"
 #include "data/missing_file.h"
 #include "modules.h"
-#include "study/job.h"
+#include "study/child.h"
 #include "study/record_results.h"
 #include "study/run_study.h"
 #include "train/interrupt.h"
@@ -90,7 +90,7 @@ void write_report(const StudyOptions& options, const std::vector<fs::path>& stud
   if (*child.ended() == 0)
     log_info("report: " + out);
   else
-    log_warning("no report: " + reason_in(log));
+    log_warning("no report: " + child.reason());
 }
 
 StudyOptions options_of(const Options& options) {
