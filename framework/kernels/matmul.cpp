@@ -4,6 +4,7 @@
 
 #include "core/parallel.h"
 #include "core/profile.h"
+#include "kernels/matmul_bf16.h"
 #include "kernels/matmul_blocks.h"
 #include "kernels/matmul_scratch.h"
 #include "kernels/matmul_serial.h"
@@ -100,6 +101,27 @@ class Report {
   Profile::Clock::time_point start_;
 };
 
+// A gradient of a large weight: by the time that it is read, the cache would have lost it.
+bool is_read_late(const MatrixView& a, const MutableMatrixView& c, const MatmulOptions& options) {
+  constexpr Index kLarge = Index{1} << 19;
+  return a.transposed && c.type == DType::f32 && !options.accumulate && c.rows * c.columns >= kLarge;
+}
+
+void run_in_shares(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
+                   const MatmulOptions& options) {
+  const Blocks size = detail::choose_shares(c.rows, c.columns, a.columns, thread_count());
+  const Index down = (c.rows + size.rows - 1) / size.rows,
+              across = (c.columns + size.columns - 1) / size.columns;
+  const bool late = is_read_late(a, c, options);
+  parallel_items(down * across, [&](Index i) {
+    const Index row = i / across * size.rows, rows = std::min(size.rows, c.rows - row);
+    const Index column = i % across * size.columns, columns = std::min(size.columns, c.columns - column);
+    detail::bf16_product(
+        detail::block_of(a, row, rows, 0, a.columns), detail::block_of(b, 0, b.rows, column, columns),
+        detail::block_of(c, row, rows, column, columns), detail::options_at(options, column), late);
+  });
+}
+
 void run_in_pieces(const Cut& cut, Index rows) {
   thread_local detail::Scratch scratch;
   float* sums = scratch.array<float>(static_cast<std::size_t>(cut.sums_size()));
@@ -120,6 +142,7 @@ void matmul(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c
   detail::check_product(a, b, c, options);
   if (c.rows == 0 || c.columns == 0) return;
   const Report report(1, a, b, c);
+  if (detail::goes_to_bf16_loops(a, b, c, options)) return run_in_shares(a, b, c, options);
   const Cut cut(a, b, c, options);
   if (cut.sums_are_cut())
     run_in_pieces(cut, c.rows);

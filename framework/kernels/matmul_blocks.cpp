@@ -62,4 +62,15 @@ Blocks choose_blocks(Index rows, Index columns, Index depth, DType type) {
   return blocks;
 }
 
+Blocks choose_shares(Index rows, Index columns, Index depth, int threads) {
+  constexpr Index kManyRows = 384;  // so many pay for packing b once more (measured)
+  constexpr Index kFewest = 64;
+  const Index most = threads > 1 ? 2 * threads : 1;
+  const Index items = std::clamp<Index>(rows * columns * depth / kSmallestItem, 1, most);
+  Index down = std::clamp<Index>(rows / kManyRows, 1, items);
+  const Index across = std::clamp<Index>(items / down, 1, std::max<Index>(columns / kFewest, 1));
+  down = std::clamp<Index>(items / across, 1, std::max<Index>(rows / kFewest, 1));
+  return {pieces_of(rows, down), part_of(columns, across, 32), depth};
+}
+
 }  // namespace attnlab::kernels::detail

@@ -1,5 +1,5 @@
-// How a product is cut. The cut depends on the shape alone, never on the number of threads. Internal to
-// matmul.
+// How a product is cut. Where the bits of sums depend on it, the cut depends on the shape alone, never on the
+// number of threads. Internal to matmul.
 #pragma once
 
 #include "core/dtype.h"
@@ -13,5 +13,8 @@ struct Blocks {
 };
 
 Blocks choose_blocks(Index rows, Index columns, Index depth, DType type);
+
+// For loops whose bits do not depend on the blocks: about two for each thread, none too small, sums whole.
+Blocks choose_shares(Index rows, Index columns, Index depth, int threads);
 
 }  // namespace attnlab::kernels::detail

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "kernels/cpu.h"
+#include "kernels/matmul_bf16.h"
 #include "kernels/matmul_library.h"
 #include "kernels/matmul_scratch.h"
 #include "kernels/matmul_tile.h"
@@ -50,10 +51,17 @@ void emulate_bf16(bool on) { emulation = on; }
 
 namespace detail {
 
+bool goes_to_bf16_loops(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
+                        const MatmulOptions& options) {
+  return a.type == DType::bf16 && multiplies_bf16() && !is_small(a, b, c) &&
+         suits_bf16_loops(a, b, c, options);
+}
+
 void serial_product(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
                     const MatmulOptions& options) {
   if (a.type == DType::f64 || a.columns == 0 || is_small(a, b, c)) return tile_product(a, b, c, options);
   if (a.type == DType::bf16 && !multiplies_bf16()) return widened_product(a, b, c, options);
+  if (goes_to_bf16_loops(a, b, c, options)) return bf16_product(a, b, c, options);
   library_product(a, b, c, options);
 }
 

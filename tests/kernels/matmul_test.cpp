@@ -96,6 +96,18 @@ TEST_CASE("gradients of weights, with a long sum in pieces, agree with plain sum
     }
 }
 
+TEST_CASE("products in several passes over their depth, and large results, agree with plain sums") {
+  std::mt19937 random(6);
+  for (const Index depth : {1025, 2048, 2049, 4096})  // rows of 2048 and 4096 share lines of the cache
+    for (const Index rows : {17, 63})
+      for (const bool bias : {false, true}) {
+        check_all_types(random, {rows, depth, 65, false, true, bias});
+        check_all_types(random, {rows, depth, 33, false, false, bias});
+      }
+  check_case<bfloat16, float>(random, {770, 40, 704, true, false});
+  check_case<bfloat16, bfloat16>(random, {770, 40, 704, false, true, true});
+}
+
 TEST_CASE("a product over nothing leaves the bias, and empty results are left alone") {
   std::mt19937 random(4);
   check_all_types(random, {5, 0, 7, false, false, true});
