@@ -168,8 +168,8 @@ TEST_CASE("nothing runs backward below the lowest weight that trains") {
     if (entry.phase == Phase::backward) CHECK(entry.path.find("layers.0") == std::string::npos);
 }
 
-// Norm 2, attention 4, residual sum 3; norm 2, activation 4, dropout 4 (rows of an MLP are twice as wide),
-// residual sum 3; and a few vectors.
+// Norm 2, attention 4, residual sum 3; of an MLP, whose activation and dropout belong to its products, norm 2
+// and residual sum 3; and a few vectors.
 TEST_CASE("sublayers pass over the activations no more often than is written here") {
   const Index rows = 24;
   const auto profile = Training(small_spec(), {8, 8, 8}).counted();
@@ -178,6 +178,6 @@ TEST_CASE("sublayers pass over the activations no more often than is written her
   CHECK(counts.size() == 6);
   for (const auto& [sublayer, count] : counts) {
     INFO(sublayer << ": " << count);
-    CHECK(count <= (sublayer.starts_with("mlp") ? 13.1 : 9.1));
+    CHECK(count <= (sublayer.starts_with("mlp") ? 5.1 : 9.1));
   }
 }
