@@ -1,6 +1,7 @@
 """Studies whose arms start from a run that is prepared first, and what is remembered of their expectations."""
 
 import shutil
+import signal
 
 from support import SOURCE, SystemTest, main
 
@@ -104,6 +105,16 @@ class Preparations(SystemTest):
         self.assertIn("skipped: configs/published.yaml: model.from: models/gone: no such file or folder", done.out)
         self.assertIn("skipped: configs/slow.yaml: it has no quick version", done.out)
         self.assertIn("no such file", self.attnlab("reproduce", "captions", "--quick", "--no-report", code=3).err)
+
+    def test_what_there_is_at_an_interruption_is_kept(self):
+        self.write("configs/slow/two.yaml", "base: ../../tiny.yaml\nstudy: {name: two, arms: {a: {}, b: {train: {max_steps: 100000}}}}\n")
+        process = self.start("reproduce", "slow", "--no-report")
+        self.wait_until(lambda: self.step_logged("runs/two/b/seed-1") > 0, process, "the second arm's first steps")
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(60), 128 + signal.SIGTERM)
+        a, b = self.json("experiments/slow/results/two.json")["arms"]
+        self.assertEqual((a["runs"][0]["status"], a["summary"]["n"], b["summary"]["n"]), ("done", 1, 0))
+        self.assertIn("| b | 0 |", (self.folder / "experiments/slow/README.md").read_text())
 
     def test_when_a_claim_was_set_outlives_the_results(self):
         def sets():

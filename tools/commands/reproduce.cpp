@@ -15,6 +15,7 @@
 #include "study/child.h"
 #include "study/record_results.h"
 #include "study/run_study.h"
+#include "train/durable_file.h"
 #include "train/interrupt.h"
 #include "train/log.h"
 
@@ -139,7 +140,7 @@ class Reproduction {
       folders_.push_back(options.root / study.folder_name());
       fmt::print("{}\n", results_table(outcome.results));
       std::fflush(stdout);
-      if (outcome.exit_code == 0 && !options_.quick) record_results(outcome.results, kept, file);
+      if (!options_.quick && worth_keeping(outcome, kept)) record_results(outcome.results, kept, file);
       return outcome.exit_code;
     } catch (const MissingFileError& error) {
       if (!options_.studies.empty()) return failed(file, error.what(), error.exit_code());
@@ -151,6 +152,21 @@ class Reproduction {
       failed(file, error.what(), 2);
     }
     return 0;
+  }
+
+  // Results accumulate: what there is when a study is stopped is kept, unless more is kept already.
+  static bool worth_keeping(const StudyOutcome& outcome, const fs::path& kept) {
+    if (outcome.exit_code == 0) return true;
+    const fs::path before = kept / "results" / (outcome.results.name + ".json");
+    const Index known =
+        fs::exists(before) ? finished(parse_results(read_small_file(before), before.string())) : 0;
+    return finished(outcome.results) > 0 && finished(outcome.results) >= known;
+  }
+  static Index finished(const StudyResults& results) {
+    Index count = 0;
+    for (const ArmResult& arm : results.arms)
+      if (!arm.control) count += static_cast<Index>(arm.values(results.metric).size());
+    return count;
   }
 
   int failed(const std::string& file, const std::string& reason, int code) {
