@@ -173,7 +173,7 @@ bool deserves_exact_shape(const MatrixView& a, const MatrixView& b, const Mutabl
 
 // bf16 gains more from such a kernel than it costs to copy the result into place, if that stays in the cache.
 bool deserves_copy(const MutableMatrixView& c, const MatmulOptions& options) {
-  constexpr Index kMostElements = 256 * 2048;
+  constexpr Index kMostElements = Index{256} * 2048;
   return c.type == DType::bf16 && !options.accumulate && c.rows * c.columns <= kMostElements;
 }
 

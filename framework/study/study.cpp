@@ -146,7 +146,7 @@ class Reader {
 
   // What the arm's weights start from, where that is a preparation.
   std::string start_of(const Arm& arm, const std::string& from) {
-    const std::string name(prepared_name(from));
+    std::string name(prepared_name(from));
     std::vector<std::string> known;
     for (const Preparation& preparation : study_.preparations) known.push_back(preparation.name);
     if (name.empty() || std::find(known.begin(), known.end(), name) != known.end()) return name;
