@@ -2,6 +2,7 @@
 // it; `attnlab data get NAME` fetches it into data.root/NAME.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -11,7 +12,11 @@ namespace attnlab {
 struct DataSetFile {
   std::string name;    // as it lies in the folder: "train.en"
   std::string url;     // may end in .gz: it is unpacked
-  std::string sha256;  // of the unpacked bytes
+  std::string sha256;  // of the unpacked bytes; empty where an archive vouches for its members
+  // Of a file inside an archive (.zip, .tar.gz), which `url` then is:
+  std::string member = {};          // its path there
+  std::string archive_sha256 = {};  // of the archive as it is downloaded; may be empty if sha256 is not
+  std::int64_t bytes = 0;           // of the unpacked file, where sha256 is empty
 };
 
 struct DataSet {

@@ -5,6 +5,7 @@
 #include "config/registry.h"
 #include "core/error.h"
 #include "data/download.h"
+#include "data/fetch_archive.h"
 #include "data/files.h"
 #include "data/sha256.h"
 
@@ -66,6 +67,7 @@ std::string downloaded(const DataSetFile& file, const fs::path& partial) {
 }  // namespace
 
 void fetch_file(const DataSetFile& file, const fs::path& folder, const FetchOptions& options) {
+  if (!file.member.empty()) return fetch_members({file}, folder, options);
   const auto say = [&options, &file](const char* what) {
     if (options.say) options.say(file.name + ": " + what);
   };
@@ -84,7 +86,18 @@ void fetch_file(const DataSetFile& file, const fs::path& folder, const FetchOpti
 fs::path fetch_data_set(const std::string& name, const FetchOptions& options) {
   const std::shared_ptr<DataSet> set = Registry<DataSet>::make(name);
   const fs::path folder = options.root / name;
-  for (const DataSetFile& file : set->files()) fetch_file(file, folder, options);
+  std::vector<DataSetFile> together;  // neighbours in one archive
+  for (const DataSetFile& file : set->files()) {
+    if (!together.empty() && together.front().url != file.url) {
+      fetch_members(together, folder, options);
+      together.clear();
+    }
+    if (file.member.empty())
+      fetch_file(file, folder, options);
+    else
+      together.push_back(file);
+  }
+  if (!together.empty()) fetch_members(together, folder, options);
   return folder;
 }
 

@@ -46,14 +46,15 @@ struct Source : ScratchFolder {
 }  // namespace
 
 TEST_CASE("known data sets have names, addresses and hashes") {
-  for (const char* const name : {"mnist", "multi30k", "tatoeba-deu-eng", "tinyshakespeare"}) {
-    const auto set = Registry<DataSet>::make(name);
+  for (const auto& kind : Registry<DataSet>::list()) {
+    const auto set = Registry<DataSet>::make(kind.name);
     CHECK_FALSE(set->licence().empty());
     CHECK_FALSE(set->source().empty());
     CHECK(set->source().find("://") == std::string::npos);
     for (const DataSetFile& file : set->files()) {
       CHECK(file.url.starts_with("https://"));
-      CHECK(file.sha256.size() == 64);
+      const bool vouched_for = file.sha256.empty() && file.bytes > 0 && !file.member.empty();
+      CHECK((vouched_for ? file.archive_sha256 : file.sha256).size() == 64);
     }
   }
   CHECK(Registry<DataSet>::make("multi30k")->files().size() == 18);

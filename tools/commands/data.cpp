@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "config/error.h"
+#include "config/registry.h"
 #include "config/spec.h"
 #include "data/fetch.h"
 #include "train/experiment_spec.h"
@@ -26,6 +27,12 @@ int get(const std::string& name, FetchOptions options) {
   return 0;
 }
 
+std::string known_names() {
+  std::string names;
+  for (const auto& kind : Registry<DataSet>::list()) names += (names.empty() ? "" : ", ") + kind.name;
+  return names;
+}
+
 const Command command{
     "data", "check corpora, fetch known data sets", [](CLI::App& app) {
       auto options = std::make_shared<ConfigOptions>();
@@ -37,7 +44,7 @@ const Command command{
       options->declare(*checking, true);
       checking->callback([=] { *chosen = [=] { return check(*options); }; });
       CLI::App* getting = app.add_subcommand("get", "fetch a data set (attnlab list data_set)");
-      getting->add_option("name", *name, "multi30k, tatoeba-deu-eng, tinyshakespeare")->required();
+      getting->add_option("name", *name, known_names())->required();
       getting->add_option("--from", fetch->from, "copy from this folder instead of downloading");
       getting->add_option("--root", fetch->root, "folder of data sets")->capture_default_str();
       getting->callback([=] { *chosen = [=] { return get(*name, *fetch); }; });
