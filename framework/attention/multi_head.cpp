@@ -63,7 +63,7 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const AttentionSpec& 
                       "key_value_heads must be unset");
   declare_projections(scope, plan.width, plan.biases);
   output_ = Affine(scope / "output", shape_.H * shape_.V, plan.width, plan.output_bias.value_or(plan.biases),
-                   scope.init.output_gain);
+                   scope.init.output_gain * plan.output_gain);
   gates_ = &scope.parameters.add_buffer(scope.path + ".gates", {shape_.H}, constant_fill(1));
   if (plan.positions == nullptr || plan.positions->kind != PositionKind::rotary || !wanted_.query) return;
   if (shape_.K % 2 != 0)
@@ -95,11 +95,11 @@ void MultiHeadAttention::declare_projections(const Scope& scope, Index width, bo
   if (wanted_.shared_query_key) key_ = query_;
 }
 
-HeadRows MultiHeadAttention::project(const Var& queries, const Var& memory) const {
+HeadRows MultiHeadAttention::project(const Var& queries, const Var& memory, const Mask& mask) const {
   HeadRows rows;
   if (queries.value().raw() != memory.value().raw()) {
-    if (query_) rows.query = query_(queries);
-    const Memory projected = keys_and_values(memory);
+    if (query_) rows.query = query_(queries, mask.queries.first_row);
+    const Memory projected = keys_and_values(memory, mask.keys.first_row);
     rows.key = projected.key;
     rows.value = projected.value;
     return rows;
@@ -114,7 +114,7 @@ HeadRows MultiHeadAttention::project(const Var& queries, const Var& memory) cons
   want(query_, rows.query);
   if (!wanted_.shared_query_key) want(key_, rows.key);
   want(value_, rows.value);
-  const auto parts = apply_group(queries, maps);
+  const auto parts = apply_group(queries, maps, mask.queries.first_row);
   for (std::size_t i = 0; i < parts.size(); ++i) *places[i] = parts[i];
   if (wanted_.shared_query_key) rows.key = rows.query;
   return rows;
@@ -149,30 +149,30 @@ HeadRows MultiHeadAttention::placed(HeadRows rows, const Mask& mask,
   return observed({rows.query, memory.key, memory.value});
 }
 
-MultiHeadAttention::Memory MultiHeadAttention::keys_and_values(const Var& memory) const {
+MultiHeadAttention::Memory MultiHeadAttention::keys_and_values(const Var& memory, Index first_row) const {
   if (key_ && value_ && !wanted_.shared_query_key) {
-    const auto parts = apply_group(memory, {&key_, &value_});
+    const auto parts = apply_group(memory, {&key_, &value_}, first_row);
     return {parts[0], parts[1]};
   }
   Memory result;
-  if (key_) result.key = key_(memory);
-  if (value_) result.value = value_(memory);
+  if (key_) result.key = key_(memory, first_row);
+  if (value_) result.value = value_(memory, first_row);
   return result;
 }
 
 MultiHeadAttention::Memory MultiHeadAttention::project_memory(const Var& memory) const {
-  const Memory shared = shared_out(keys_and_values(memory));
+  const Memory shared = shared_out(keys_and_values(memory, 0));  // in decoding: no dropout
   const HeadRows rows = observed({{}, shared.key, shared.value});
   return {rows.key, rows.value};
 }
 
-Var MultiHeadAttention::finish(Tape& tape, const Var& rows, Index count) const {
+Var MultiHeadAttention::finish(Tape& tape, const Var& rows, Index count, const Mask& mask) const {
   if (!wanted_.output) return rows;
   check(rows.shape() == Shape{count, shape_.H * shape_.V}, path_, ": the attention core gave rows ",
         rows.shape(), ", expected ", Shape{count, shape_.H * shape_.V});
   const Var heads = Tape::observe(path_, "heads", rows);
   const bool plain = !gates_->trainable() && all_ones(gates_->compute());
-  return output_(plain ? heads : gate_heads(heads, tape.leaf(*gates_)));
+  return output_(plain ? heads : gate_heads(heads, tape.leaf(*gates_)), mask.queries.first_row);
 }
 
 void MultiHeadAttention::refuse_unpromised(const Mask& mask) const {
@@ -201,8 +201,8 @@ Var MultiHeadAttention::operator()(const Var& queries, const Var& memory, const 
   Tape& tape = queries.tape();
   const Tape::Scope scope(tape, path_);
   if (!wanted_.output) return nothing(queries);
-  return finish(tape, kind_->forward(tape, placed(project(queries, memory), mask, {}), mask),
-                queries.shape()[0]);
+  return finish(tape, kind_->forward(tape, placed(project(queries, memory, mask), mask, {}), mask),
+                queries.shape()[0], mask);
 }
 
 std::unique_ptr<AttentionState> MultiHeadAttention::start(Index count) const {
@@ -215,8 +215,8 @@ Var MultiHeadAttention::step(const Var& queries, const Mask& mask, AttentionStat
   Tape& tape = queries.tape();
   const Tape::Scope scope(tape, path_);
   if (!wanted_.output) return nothing(queries);
-  return finish(tape, kind_->step(tape, placed(project(queries, queries), mask, mask.past), mask, state),
-                queries.shape()[0]);
+  const HeadRows rows = placed(project(queries, queries, mask), mask, mask.past);
+  return finish(tape, kind_->step(tape, rows, mask, state), queries.shape()[0], mask);
 }
 
 Var MultiHeadAttention::attend_memory(const Var& queries, const Memory& memory, const Mask& mask) const {
@@ -225,7 +225,7 @@ Var MultiHeadAttention::attend_memory(const Var& queries, const Memory& memory, 
   const Tape::Scope scope(tape, path_);
   if (!wanted_.output) return nothing(queries);
   const HeadRows rows{project_queries(queries), memory.key, memory.value};
-  return finish(tape, kind_->forward(tape, rows, mask), queries.shape()[0]);
+  return finish(tape, kind_->forward(tape, rows, mask), queries.shape()[0], mask);
 }
 
 }  // namespace attnlab

@@ -18,6 +18,7 @@ class MultiHeadAttention {
     bool causal = false;
     bool biases = true;
     std::optional<bool> output_bias;          // unset: as the others
+    double output_gain = 1;                   // a further factor on the initial weights of the map out
     const PositionSpec* positions = nullptr;  // of self-attention: rotary ones turn queries and keys
     std::optional<Index> heads_left;  // of them, after removal; their width stays. 0: the output's bias alone
   };
@@ -48,11 +49,12 @@ class MultiHeadAttention {
  private:
   HeadRows placed(HeadRows rows, const Mask& mask, const std::vector<Index>& key_past) const;
   Memory shared_out(Memory memory) const;
-  Memory keys_and_values(const Var& memory) const;
-  HeadRows project(const Var& queries, const Var& memory) const;
+  Memory keys_and_values(const Var& memory, Index first_row) const;
+  HeadRows project(const Var& queries, const Var& memory, const Mask& mask) const;
   Var project_queries(const Var& queries) const;
   HeadRows observed(const HeadRows& rows) const;
-  Var finish(Tape& tape, const Var& rows, Index count) const;  // gates and output projection
+  // Gates and output projection.
+  Var finish(Tape& tape, const Var& rows, Index count, const Mask& mask) const;
   void refuse_unpromised(const Mask& mask) const;
   Var nothing(const Var& queries) const;
   void keep_bias_alone(const Scope& scope, bool biases);

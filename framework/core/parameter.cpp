@@ -41,9 +41,10 @@ void ParameterSet::begin_group() { group_ = groups_++; }
 void ParameterSet::end_group() { group_ = -1; }
 
 void ParameterSet::finalise(DType type, std::uint64_t seed,
-                            const std::function<bool(const Parameter&)>& trainable) {
+                            const std::function<bool(const Parameter&)>& trainable, InitialValues values) {
   check(!finalised(), "parameters laid out twice");
   type_ = type;
+  seed_ = seed;
   for (auto& parameter : parameters_) parameter->trainable_ = trainable(*parameter);
   Index size = 0, trainable_size = 0;
   for (const bool trains : {true, false}) {
@@ -72,29 +73,31 @@ void ParameterSet::finalise(DType type, std::uint64_t seed,
     parameter->compute_ = working_ ? slice(working_, *parameter) : parameter->value_;
     if (parameter->trainable_) parameter->gradient_ = slice(gradients_, *parameter);
   }
-  fill_values(seed);
+  if (values == InitialValues::drawn) draw([](const Parameter&) { return true; });
+}
+
+void ParameterSet::draw(const std::function<bool(const Parameter&)>& wanted) {
+  for (const auto& parameter : parameters_)
+    if (wanted(*parameter)) fill_values(*parameter);
   refresh_compute();
 }
 
-void ParameterSet::fill_values(std::uint64_t seed) {
-  for (auto& parameter : parameters_) {
-    const Random random(seed, stream_name(parameter->name_));
-    const Index count = parameter->shape_.count();
-    dispatch(master_type(), [&](auto zero) {
-      using T = decltype(zero);
-      T* values = static_cast<T*>(parameter->value_.raw());
-      parallel_for((count + kFillPiece - 1) / kFillPiece, 1, [&](Index begin, Index end) {
-        std::vector<double> piece;
-        for (Index first = begin * kFillPiece; first < std::min(count, end * kFillPiece);
-             first += kFillPiece) {
-          piece.assign(static_cast<std::size_t>(std::min(kFillPiece, count - first)), 0.0);
-          parameter->fill_(piece, first, random);
-          for (std::size_t i = 0; i < piece.size(); ++i)
-            values[first + static_cast<Index>(i)] = static_cast<T>(piece[i]);
-        }
-      });
+void ParameterSet::fill_values(const Parameter& parameter) {
+  const Random random(seed_, stream_name(parameter.name_));
+  const Index count = parameter.shape_.count();
+  dispatch(master_type(), [&](auto zero) {
+    using T = decltype(zero);
+    T* values = static_cast<T*>(parameter.value_.raw());
+    parallel_for((count + kFillPiece - 1) / kFillPiece, 1, [&](Index begin, Index end) {
+      std::vector<double> piece;
+      for (Index first = begin * kFillPiece; first < std::min(count, end * kFillPiece); first += kFillPiece) {
+        piece.assign(static_cast<std::size_t>(std::min(kFillPiece, count - first)), 0.0);
+        parameter.fill_(piece, first, random);
+        for (std::size_t i = 0; i < piece.size(); ++i)
+          values[first + static_cast<Index>(i)] = static_cast<T>(piece[i]);
+      }
     });
-  }
+  });
 }
 
 void ParameterSet::begin_window() {

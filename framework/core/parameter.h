@@ -48,6 +48,10 @@ class Parameter {
 // pieces.
 using Fill = std::function<void(std::span<double> values, Index first, const Random&)>;
 
+// When initial values are made: with the memory, or by draw(), so that those that a file overwrites need
+// none.
+enum class InitialValues { drawn, zero };
+
 class ParameterSet {
  public:
   // Declares a parameter. ShapeError if the name is taken. The reference stays valid.
@@ -61,7 +65,10 @@ class ParameterSet {
   // Lays out memory and fills initial values from streams (seed, name): they do not depend on other
   // parameters. `type` is the type of activations; masters are f32 for bf16. Frozen parameters get no
   // gradient.
-  void finalise(DType type, std::uint64_t seed, const std::function<bool(const Parameter&)>& trainable);
+  void finalise(DType type, std::uint64_t seed, const std::function<bool(const Parameter&)>& trainable,
+                InitialValues values = InitialValues::drawn);
+  // Fills those that `wanted` selects, from the same streams, in whatever order.
+  void draw(const std::function<bool(const Parameter&)>& wanted);
   void begin_window();     // the next contribution to each gradient overwrites
   void finish_window();    // gradients without a contribution become zero
   void refresh_compute();  // copies masters to the bf16 working copies
@@ -82,11 +89,12 @@ class ParameterSet {
   Index count(bool trainable_only) const;                                             // numbers, without gaps
 
  private:
-  void fill_values(std::uint64_t seed);
+  void fill_values(const Parameter& parameter);
 
   std::vector<std::unique_ptr<Parameter>> parameters_;
   Tensor values_, gradients_, working_;
   DType type_ = DType::f32;
+  std::uint64_t seed_ = 0;
   Index group_ = -1, groups_ = 0;
 };
 

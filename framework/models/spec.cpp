@@ -63,6 +63,9 @@ void HeadSpec::fields(Fields& f) {
 }
 
 void StackSpec::fields(Fields& f) {
+  f.choice("backbone", backbone, {{"attention", Backbone::attention}, {"lstm", Backbone::lstm}},
+           "what connects the rows of a sentence: attention, or a long short-term memory from left to right, "
+           "without the keys of attention and with skip.attention as its skip");
   f("layers", layers, at_least(0), "layers of the stack");
   f("heads", heads, at_least(1), "attention heads; a kind of attention may set its own");
   f("layer_heads", layer_heads, at_least(0),
@@ -106,6 +109,7 @@ void ModelSpec::fields(Fields& f) {
   f("vocabulary", vocabulary, at_least(1), "rows of the token tables; unset: as many as the tokenizer has");
   f.section("input", input, "the linear map, where the task gives vectors");
   f.scalar_or_section("head", head, "output for whole examples; none, last, cls or mean sets the pool");
+  f.section("adapters", adapters, "low-rank adapters beside linear maps of the layers (LoRA)");
   f("checkpoint_activations", checkpoint_activations,
     "keep only the input of each layer and compute the rest again in backward: less memory, more time");
   f("from", from,
@@ -128,6 +132,8 @@ void ModelSpec::fields(Fields& f) {
   f.check(
       !has_decoder() || !decoder.attention || decoder.attention->promises().causal, "attention",
       "this kind of attention cannot hide the future, which a decoder needs (decoder.attention may differ)");
+  f.check(kind != ModelKind::encoder_decoder || decoder.backbone == Backbone::attention, "backbone",
+          "a decoder looks at its encoder by attention (encoder.backbone may differ)");
   f.check(!pooled() || kind != ModelKind::encoder_decoder, "head",
           "needs kind: encoder or decoder, which read the example alone");
 }

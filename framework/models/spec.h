@@ -3,6 +3,7 @@
 #pragma once
 
 #include "attention/attention.h"
+#include "nn/adapter.h"
 #include "nn/mlp.h"
 #include "nn/normalise.h"
 #include "nn/positions.h"
@@ -15,6 +16,7 @@ enum class EmbeddingScale { sqrt_width, one };
 enum class StartingWeights { pretrained, random, statistics, permuted };
 enum class Pooling { none, last, cls, mean };
 enum class InputRule { orthogonal, init };
+enum class Backbone { attention, lstm };
 
 struct SkipSpec {
   using Scalar = bool;
@@ -59,6 +61,7 @@ struct HeadSpec {
 
 // A stack of layers: what encoder and decoder have in common.
 struct StackSpec {
+  Backbone backbone = Backbone::attention;
   std::int64_t layers = 3, heads = 4, feed_forward = 512;
   std::vector<std::int64_t> layer_heads, layer_cross_heads;  // heads left in each layer; empty: all
   std::shared_ptr<AttentionSpec> attention = Registry<AttentionSpec>::make("scaled_dot");
@@ -85,6 +88,7 @@ struct ModelSpec {
   std::optional<std::int64_t> vocabulary;
   InputSpec input;
   HeadSpec head;
+  AdapterSpec adapters;
   bool checkpoint_activations = false;
   std::string from;
   StartingWeights weights = StartingWeights::pretrained;

@@ -5,16 +5,13 @@
 namespace attnlab {
 namespace {
 
-SublayerPlan plan_of(const StackSpec& spec, bool skip, double scale) {
-  return {skip, scale, spec.dropout.residual, spec.norm};
-}
-
 MultiHeadAttention::Plan attention_plan(const Layer::Plan& plan, const std::vector<std::int64_t>& heads_left,
                                         bool causal) {
   const BiasSpec& biases = plan.spec.biases;
   MultiHeadAttention::Plan attention{
       plan.width, plan.spec.heads, plan.longest, plan.spec.dropout.attention, causal, biases.attention, {}};
   attention.output_bias = biases.attention_output;
+  attention.output_gain = plan.spec.init.residual_gain(additions(plan.spec, plan.cross != nullptr));
   if (!heads_left.empty()) attention.heads_left = heads_left.at(static_cast<std::size_t>(plan.layer));
   return attention;
 }
@@ -30,21 +27,20 @@ MultiHeadAttention::Plan self_attention_plan(const Layer::Plan& plan) {
 Layer::Layer(const Scope& scope, const Plan& plan)
     : path_(scope.path),
       self_sublayer_(scope / "self_attention",
-                     plan_of(plan.spec, plan.spec.skip.attention, plan.spec.skip.attention_scale),
+                     sublayer_plan(plan.spec, plan.spec.skip.attention, plan.spec.skip.attention_scale),
                      plan.width),
       self_(scope / "self_attention", *plan.spec.attention, self_attention_plan(plan)) {
   const StackSpec& spec = plan.spec;
   if (plan.cross != nullptr) {
     cross_sublayer_.emplace(scope / "cross_attention",
-                            plan_of(spec, spec.skip.cross_attention, spec.skip.cross_attention_scale),
+                            sublayer_plan(spec, spec.skip.cross_attention, spec.skip.cross_attention_scale),
                             plan.width);
     cross_.emplace(scope / "cross_attention", *plan.cross,
                    attention_plan(plan, spec.layer_cross_heads, false));
   }
   if (spec.mlp.on) {
-    mlp_sublayer_.emplace(scope / "mlp", plan_of(spec, spec.skip.mlp, spec.skip.mlp_scale), plan.width);
-    mlp_.emplace(scope / "mlp", Mlp::Plan{plan.width, spec.feed_forward, spec.mlp.activation,
-                                          spec.dropout.mlp, spec.biases.mlp, spec.mlp.gated});
+    mlp_sublayer_.emplace(scope / "mlp", sublayer_plan(spec, spec.skip.mlp, spec.skip.mlp_scale), plan.width);
+    mlp_.emplace(scope / "mlp", mlp_plan(spec, plan.width, plan.cross != nullptr));
   }
 }
 
@@ -75,17 +71,39 @@ Var Layer::step(const Var& x, const Mask& self, const Mask* cross, LayerState& s
 Stack::Stack(const Scope& scope, const Layer::Plan& plan, bool checkpoint_activations)
     : path_(scope.path), checkpoint_(checkpoint_activations) {
   for (Index i = 0; i < plan.spec.layers; ++i) {
+    const Scope place = scope / "layers" / std::to_string(i);
+    if (plan.spec.backbone == Backbone::lstm) {
+      recurrent_.emplace_back(place, plan.spec, plan.width);
+      continue;
+    }
     Layer::Plan own = plan;
     own.layer = i;
-    layers_.emplace_back(scope / "layers" / std::to_string(i), own);
+    layers_.emplace_back(place, own);
   }
   if (plan.spec.norm.position == NormPosition::pre)
     final_norm_ = Norm(scope / "norm", plan.spec.norm, plan.width);
 }
 
+// A layer that backward computes again, out of its inputs alone.
+template <class Body>
+Var Stack::recomputed(const std::vector<Var>& inputs, const Body& body) const {
+  return checkpoint([body](Tape&, const std::vector<Var>& in) { return body(in); }, inputs);
+}
+
+Var Stack::forward_recurrent(Var x, const Sequences& rows) const {
+  const bool recompute = checkpoint_ && !x.tape().observed();
+  for (const LstmLayer& layer : recurrent_) {
+    const Var y = recompute
+                      ? recomputed({x}, [&layer, rows](const auto& in) { return layer.forward(in[0], rows); })
+                      : layer.forward(x, rows);
+    x = recompute ? y : Tape::observe(layer.path(), "output", y);
+  }
+  return x;
+}
+
 Var Stack::forward(Var x, const Mask& self, const Var& memory, const Mask* cross) const {
   const bool recompute = checkpoint_ && !x.tape().observed();
-  x = Tape::observe(path_, "input", x);
+  x = forward_recurrent(Tape::observe(path_, "input", x), self.queries);
   for (const Layer& layer : layers_) {
     if (!recompute) {
       x = Tape::observe(layer.path(), "output", layer.forward(x, self, memory, cross));
@@ -94,23 +112,24 @@ Var Stack::forward(Var x, const Mask& self, const Var& memory, const Mask* cross
     std::vector<Var> inputs{x};
     if (cross != nullptr) inputs.push_back(memory);
     // The closure may outlive the caller's masks, so it holds copies.
-    x = checkpoint(
-        [&layer, self, held = cross ? std::optional<Mask>(*cross) : std::nullopt](
-            Tape&, const std::vector<Var>& in) {
-          return layer.forward(in[0], self, in.size() > 1 ? in[1] : Var(), held ? &*held : nullptr);
-        },
-        inputs);
+    x = recomputed(inputs, [&layer, self, held = cross ? std::optional<Mask>(*cross) : std::nullopt](
+                               const std::vector<Var>& in) {
+      return layer.forward(in[0], self, in.size() > 1 ? in[1] : Var(), held ? &*held : nullptr);
+    });
   }
   return Tape::observe(path_, "output", final_norm_(x));
 }
 
 std::vector<LayerState> Stack::start(Index count, const Var& memory) const {
   std::vector<LayerState> states;
+  for (const LstmLayer& layer : recurrent_) states.push_back({layer.start(count), {}});
   for (const Layer& layer : layers_) states.push_back(layer.start(count, memory));
   return states;
 }
 
 Var Stack::step(Var x, const Mask& self, const Mask* cross, std::vector<LayerState>& states) const {
+  for (std::size_t i = 0; i < recurrent_.size(); ++i)
+    x = recurrent_[i].step(x, self.queries, *states[i].self);
   for (std::size_t i = 0; i < layers_.size(); ++i) x = layers_[i].step(x, self, cross, states[i]);
   return final_norm_(x);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attention/multi_head.h"
+#include "models/lstm_layer.h"
 #include "models/spec.h"
 #include "nn/mlp.h"
 #include "nn/sublayer.h"
@@ -14,8 +15,8 @@ namespace attnlab {
 
 // What a decoder layer carries from step to step.
 struct LayerState {
-  std::unique_ptr<AttentionState> self;
-  MultiHeadAttention::Memory memory;  // projected once; unused without cross-attention
+  std::unique_ptr<AttentionState> self;  // of attention, or of a long short-term memory
+  MultiHeadAttention::Memory memory;     // projected once; unused without cross-attention
 };
 
 class Layer {
@@ -51,6 +52,7 @@ class Layer {
   std::optional<Mlp> mlp_;
 };
 
+// Layers of attention, or of a long short-term memory where spec.backbone says so.
 class Stack {
  public:
   Stack(const Scope& scope, const Layer::Plan& plan, bool checkpoint_activations);
@@ -58,11 +60,16 @@ class Stack {
   std::vector<LayerState> start(Index count, const Var& memory) const;
   Var step(Var x, const Mask& self, const Mask* cross, std::vector<LayerState>& states) const;
   const std::string& path() const { return path_; }
-  const std::vector<Layer>& layers() const { return layers_; }
+  const std::vector<Layer>& layers() const { return layers_; }  // those of attention
 
  private:
   std::string path_;
+  template <class Body>
+  Var recomputed(const std::vector<Var>& inputs, const Body& body) const;
+  Var forward_recurrent(Var x, const Sequences& rows) const;
+
   std::vector<Layer> layers_;
+  std::vector<LstmLayer> recurrent_;
   Norm final_norm_;  // of pre-norm stacks
   bool checkpoint_;
 };

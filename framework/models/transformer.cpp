@@ -64,18 +64,19 @@ Transformer::Transformer(ParameterSet& parameters, const ModelSpec& spec, const 
     target_input_ =
         StackInput(root, {spec, "target", target_table_, vocabulary.vectors, spec.decoder.dropout.embedding});
   if (spec.has_encoder()) {
-    const Scope scope{parameters, spec_.encoder.init, "encoder"};
+    const Scope scope{parameters, spec_.encoder.init, "encoder", &spec_.adapters};
     encoder_.emplace(
         scope, Layer::Plan{spec_.encoder, nullptr, D, spec.positions.max_length, false, &spec_.positions},
         spec.checkpoint_activations);
   }
   if (spec.has_decoder()) {
-    const Scope scope{parameters, spec_.decoder.init, "decoder"};
+    const Scope scope{parameters, spec_.decoder.init, "decoder", &spec_.adapters};
     const AttentionSpec* cross = spec.has_encoder() ? spec_.cross_attention.get() : nullptr;
     decoder_.emplace(scope,
                      Layer::Plan{spec_.decoder, cross, D, spec.positions.max_length, true, &spec_.positions},
                      spec.checkpoint_activations);
   }
+  require_targets(spec.adapters, parameters);
   if (spec.pooled()) {
     head_ = OutputHead(root, spec, vocabulary.answers, vocabulary.target);
     return;

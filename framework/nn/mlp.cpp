@@ -19,7 +19,8 @@ void MlpSpec::fields(Fields& f) {
 
 Mlp::Mlp(const Scope& scope, const Plan& plan)
     : path_(scope.path),
-      down_(scope / "down", plan.feed_forward, plan.width, plan.biases, scope.init.mlp_gain),
+      down_(scope / "down", plan.feed_forward, plan.width, plan.biases,
+            scope.init.mlp_gain * plan.output_gain),
       activation_(plan.activation),
       dropout_{plan.dropout, stream_name(scope.path + ".dropout")} {
   if (!plan.gated) {
@@ -37,13 +38,15 @@ Var Mlp::operator()(const Var& x, Index first_row) const {
   Tape& tape = x.tape();
   const Tape::Scope scope(tape, path_);
   if (gate_) {
-    const auto parts = apply_group(x, {&gate_, &up_});
-    return down_(dropout(multiply(activate(parts[0], activation_), parts[1]), dropout_, first_row));
+    const auto parts = apply_group(x, {&gate_, &up_}, first_row);
+    return down_(dropout(multiply(activate(parts[0], activation_), parts[1]), dropout_, first_row),
+                 first_row);
   }
-  if (activation_ == Activation::relu)
+  if (activation_ == Activation::relu && !up_.adapter())
     return down_(linear_relu(x, tape.leaf(up_.weight()), up_.bias() ? tape.leaf(*up_.bias()) : Var(),
-                             dropout_, first_row));
-  return down_(dropout(activate(up_(x), activation_), dropout_, first_row));
+                             dropout_, first_row),
+                 first_row);
+  return down_(dropout(activate(up_(x, first_row), activation_), dropout_, first_row), first_row);
 }
 
 }  // namespace attnlab

@@ -24,6 +24,7 @@ class Mlp {
     double dropout;  // on the inner activations
     bool biases;
     bool gated = false;
+    double output_gain = 1;  // a further factor on the initial weights of the map out
   };
   Mlp(const Scope& scope, const Plan& plan);
   Var operator()(const Var& x, Index first_row) const;  // [N, D] -> [N, D]

@@ -73,7 +73,8 @@ std::vector<AttentionPlace> attention_places(const Transformer& model) {
 
 bool has_heads(const ModelSpec& spec) {
   const auto some = [](const std::shared_ptr<AttentionSpec>& attention, const StackSpec& stack) {
-    return stack.layers > 0 && Registry<AttentionSpec>::name_of(*attention) != "none";
+    return stack.layers > 0 && stack.backbone == Backbone::attention &&
+           Registry<AttentionSpec>::name_of(*attention) != "none";
   };
   return (spec.has_encoder() && some(spec.encoder.attention, spec.encoder)) ||
          (spec.has_decoder() && some(spec.decoder.attention, spec.decoder)) ||

@@ -23,8 +23,8 @@ TaskFacts facts_of(const Task& task) {
     for (const char* name : {"loss", "nll", "perplexity", "accuracy"})
       facts.metrics.push_back(std::string("valid_") + name);
   }
-  for (const char* name :
-       {"step", "epoch", "wall_seconds", "training_seconds", "target_tokens_per_second", "peak_memory_bytes"})
+  for (const char* name : {"step", "epoch", "wall_seconds", "training_seconds", "target_tokens_per_second",
+                           "peak_memory_bytes", "trained_parameters"})
     facts.metrics.emplace_back(name);
   for (const TrivialBaseline& baseline : task.baselines) facts.metrics.push_back(column_of(baseline));
   for (const Example& example : task.train.examples) {
@@ -79,8 +79,8 @@ void Planner::look_at_preparation(const Preparation& preparation, LoadedTasks& t
     const LoadedTask& loaded = load(*spec, tasks);
     prepared_facts_.push_back(loaded.facts);
     check_fit(*spec, loaded.task);
-    const auto built =
-        build_model(*spec, vocabulary_of(loaded.task), choose_precision(spec->precision).type, true);
+    const auto built = build_model(*spec, vocabulary_of(loaded.task), choose_precision(spec->precision).type,
+                                   true, InitialValues::zero);
     prepared_parameters_.push_back(static_cast<std::int64_t>(built->parameters.count(false)));
   } catch (const ConfigError& error) {
     rethrow_at(preparation.position, "'study.prepare." + preparation.name + "'", error);
@@ -98,7 +98,8 @@ void Planner::look_at(std::size_t index, LoadedTasks& tasks) {
     if (spec->train.validation_scores && !task.valid.references.empty())
       for (const std::string& metric : task.metrics) facts_.back().metrics.push_back("valid_" + metric);
     check_fit(*spec, task);
-    const auto built = build_model(*spec, vocabulary_of(task), choose_precision(spec->precision).type, true);
+    const auto built = build_model(*spec, vocabulary_of(task), choose_precision(spec->precision).type, true,
+                                   InitialValues::zero);
     for (const ProbeUse& use : study_.probes)
       if (const std::string reason = use.covers(arm.name) ? use.probe->refusal(spec->model) : "";
           !reason.empty())

@@ -144,6 +144,8 @@ void shut_gates(TrainedModel& trained, const std::vector<HeadId>& removed) {
 }
 
 TrainedModel without_shut_heads(const TrainedModel& trained) {
+  if (trained.spec->model.adapters.on())
+    throw ConfigError("error: smaller matrices for a model with adapters are not supported; shut gates");
   std::map<std::string, LeftHeads> left;
   const auto assignments = assignments_of(attention_places(trained.model()), left);
   TrainedModel small;
@@ -158,7 +160,7 @@ TrainedModel without_shut_heads(const TrainedModel& trained) {
   read_spec(tree, *small.spec);
   const ParameterSet& parameters = trained.built->parameters;
   small.shape = trained.shape;
-  small.built = build_model(*small.spec, trained.sizes(), parameters.type(), false);
+  small.built = build_model(*small.spec, trained.sizes(), parameters.type(), false, InitialValues::zero);
   copy_weights(parameters, small.built->parameters, left);
   return small;
 }

@@ -36,12 +36,13 @@ VocabularySizes vocabulary_of(const Task& task) {
 }
 
 std::unique_ptr<BuiltModel> build_model(const ExperimentSpec& spec, const VocabularySizes& vocabulary,
-                                        DType type, bool training) {
+                                        DType type, bool training, InitialValues values) {
   auto built = std::make_unique<BuiltModel>();
   built->model = std::make_unique<Transformer>(built->parameters, spec.model, vocabulary);
   const auto frozen = [](const Parameter&) { return false; };
   built->parameters.finalise(type, static_cast<std::uint64_t>(spec.seed),
-                             training ? select_trainable(spec.train.which, built->parameters) : frozen);
+                             training ? select_trainable(spec.train.which, built->parameters) : frozen,
+                             values);
   return built;
 }
 

@@ -28,9 +28,11 @@ struct BuiltModel {
 };
 
 // Declares, lays out and fills the weights. `training`: gradients for what spec.train.which selects;
-// otherwise none. Throws ConfigError where the model cannot be built.
+// otherwise none. `values`: zero where all weights are set afterwards. Throws ConfigError where the model
+// cannot be built.
 std::unique_ptr<BuiltModel> build_model(const ExperimentSpec& spec, const VocabularySizes& vocabulary,
-                                        DType type, bool training);
+                                        DType type, bool training,
+                                        InitialValues values = InitialValues::drawn);
 
 // Throws ConfigError if the model does not fit the task: labels of whole examples need a pooled head, and it
 // needs them; a language model needs a task without sources, the others need sources, and an encoder without

@@ -41,7 +41,8 @@ std::string dry_run(const ExperimentSpec& spec) {
   const PrecisionChoice precision = choose_precision(spec.precision);
   const Task task = spec.data.load();
   check_fit(spec, task);
-  const auto built = build_model(spec, vocabulary_of(task), precision.type, true);
+  const auto built =
+      build_model(spec, vocabulary_of(task), precision.type, true, initial_values_before_start(spec));
   load_starting_weights(spec, *built);
   const std::string hash = content_hash(task);
   Trainer trainer(spec, task, *built, hash);

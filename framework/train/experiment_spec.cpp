@@ -19,7 +19,8 @@ void TrainSpec::fields(Fields& f) {
            "where the smoothing mass goes: to all words, or to all but the right one");
   f("trainable", which.trainable,
     "what trains: patterns over parameter names, or all, head_only, layernorm_only, fpt, norms, norm_gains, "
-    "norm_biases, input, positions, attention, mlp, last_attention, last_mlp");
+    "norm_biases, input, positions, attention, mlp, lstm, adapters, last_attention, "
+    "last_mlp");
   f("frozen", which.frozen, "what stays as it is all the same: patterns, or the same words");
   f.section("groups", groups, "parts with learning rates of their own");
   f("log_every", log_every, at_least(1), "steps between log lines", "steps");

@@ -47,7 +47,7 @@ std::string json_of(const Settings& config) {
 // Keys of how a model is trained, or of heads that are left out: no part of what is published.
 bool is_free(const std::string& path, const ModelSpec& spec) {
   for (const char* start : {"init.", "dropout", "checkpoint_activations", "from", "weights", "reinit",
-                            "allow", "head", "input", "cross_attention"})
+                            "allow", "head", "input", "cross_attention", "adapters"})
     if (path.starts_with(start)) return true;
   if (spec.positions.kind != PositionKind::rotary && path.starts_with("positions.rotary")) return true;
   if (spec.positions.kind != PositionKind::sinusoidal && path == "positions.layout") return true;
@@ -116,14 +116,24 @@ class Writer {
           if (gate != 1)
             throw ConfigError("error: " + parameter->name() +
                               " is not all ones; published models have no gates");
-      } else {
+      } else if (parameter->name().find(".adapter.") == std::string::npos) {
         names.push_back(parameter->name());
+      } else {
+        require_merged(*parameter);
       }
     }
     return names;
   }
 
  private:
+  static void require_merged(const Parameter& adapter) {
+    if (!adapter.name().ends_with(".b")) return;
+    for (const double number : adapter.value().to_doubles())
+      if (number != 0)
+        throw ConfigError("error: " + adapter.name() +
+                          " is not zero; published models have no adapters, so merge them before");
+  }
+
   static std::string with(const std::string& name, const std::string& layer) {
     const std::size_t at = name.find("{i}");
     return at == std::string::npos ? name : name.substr(0, at) + layer + name.substr(at + 3);

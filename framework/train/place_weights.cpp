@@ -63,7 +63,10 @@ class Placing {
       if (spoken_of_.count(name) == 0) note_unused(name, what_is(name, not_ours));
     for (const auto& parameter : parameters_.all()) note_missing(*parameter);
     if (const std::string text = report_.problems(); !text.empty()) problems_.push_back(text);
-    if (problems_.empty()) return report_;
+    if (problems_.empty()) {
+      parameters_.draw([this](const Parameter& parameter) { return written_.count(&parameter) == 0; });
+      return report_;
+    }
     std::string all;
     for (const auto& problem : problems_) all += (all.empty() ? "" : "\n") + problem;
     throw IoError(all);
@@ -93,6 +96,8 @@ class Placing {
       report_.fresh.push_back({name, why->second});
     else if (matches_any(spec_.reinit, name))
       report_.fresh.push_back({name, "reinit"});
+    else if (name.ends_with(".adapter.a") || name.ends_with(".adapter.b"))
+      report_.fresh.push_back({name, "an adapter"});
     else if (name.starts_with("input."))
       report_.fresh.push_back({name, "the input of this task"});
     else if (spec_.pooled() && name.starts_with("output."))
@@ -186,6 +191,7 @@ class Placing {
     if (const std::string what = not_finite(stored); !what.empty())
       return problems_.push_back("'" + placement.tensor + "' holds " + what);
     write_numbers(stored, placement.transposed, to);
+    written_.insert(to.begin(), to.end());
     for (Parameter* parameter : to) rearrange(spec_.weights, seed_, *parameter);
   }
 
@@ -196,7 +202,7 @@ class Placing {
   WeightReport report_;
   std::vector<std::string> problems_;
   std::set<std::string> spoken_of_;
-  std::set<const Parameter*> set_;
+  std::set<const Parameter*> set_, written_;  // accounted for; of those, the ones that hold its numbers
   std::map<std::string, std::string> fresh_;
 };
 
@@ -233,9 +239,7 @@ std::vector<Placement> placements_by_name(const std::vector<std::string>& names)
 WeightReport place_weights(WeightFiles& files, const std::vector<Placement>& placements,
                            const std::vector<NotOurs>& not_ours, const ModelSpec& spec, std::uint64_t seed,
                            ParameterSet& parameters) {
-  WeightReport report = Placing(files, spec, seed, parameters).run(placements, not_ours);
-  parameters.refresh_compute();
-  return report;
+  return Placing(files, spec, seed, parameters).run(placements, not_ours);
 }
 
 }  // namespace attnlab

@@ -18,6 +18,7 @@ struct Group {
 
 std::vector<Group> groups_in_use(const RateGroupsSpec& spec) {
   const std::vector<Group> all{{"custom", &spec.custom, spec.custom_patterns},
+                               {"adapters", &spec.adapters, {"adapters"}},
                                {"norms", &spec.norms, {"norms"}},
                                {"input", &spec.input, {"input"}},
                                {"positions", &spec.positions, {"positions"}},
@@ -46,6 +47,7 @@ void RateGroupSpec::fields(Fields& f) {
 }
 
 void RateGroupsSpec::fields(Fields& f) {
+  f.section("adapters", adapters, "low-rank adapters");
   f.section("norms", norms, "gains and biases of every norm");
   f.section("input", input, "token tables, or the map of vectors");
   f.section("positions", positions, "learned tables of positions");

@@ -23,7 +23,7 @@ struct RateGroupSpec {
 // A parameter belongs to the first group, in this order, that states something and whose preset or patterns
 // match its name; the others follow train.learning_rate and train.schedule.
 struct RateGroupsSpec {
-  RateGroupSpec custom, norms, input, positions, output, attention, mlp;
+  RateGroupSpec custom, adapters, norms, input, positions, output, attention, mlp;
   std::vector<std::string> custom_patterns;
   void fields(Fields& f);
 };

@@ -39,18 +39,19 @@ class Run {
     task_ = spec_.data.load();
     for (const auto& note : task_.notes) log_info(note);
     check_fit(spec_, task_);
-    built_ = build_model(spec_, vocabulary_of(task_), precision.type, true);
+    built_ = build_model(spec_, vocabulary_of(task_), precision.type, true,
+                         resuming ? InitialValues::zero : initial_values_before_start(spec_));
     if (!resuming) load_starting_weights(spec_, *built_);  // a checkpoint holds all weights
     Trainer trainer(spec_, task_, *built_, content_hash(task_));
-    if (spec_.train.cache_features)
-      trainer.use_features(
-          features_of(spec_, task_, *built_, std::filesystem::path(spec_.data.root) / "cache"));
     describe(trainer);
     SoundCheckpoint from;
     if (resuming) {
       from = last_sound_checkpoint(folder_.checkpoints());
       trainer.resume(*from.checkpoint);
     }
+    if (spec_.train.cache_features)  // of the body's weights, which are all there by now
+      trainer.use_features(
+          features_of(spec_, task_, *built_, std::filesystem::path(spec_.data.root) / "cache"));
     begin();
     for (std::size_t i = 0; i < from.damaged.size(); ++i) {
       log_warning(from.problems[i] + "; set aside, going on from " + from.checkpoint->folder().string());
@@ -106,6 +107,7 @@ class Run {
       result.append(end.last_validation);
       if (built_->parameters.count(true) < built_->parameters.count(false))
         result.set("frozen_unchanged", frozen_digest(built_->parameters) == frozen);
+      result.set("trained_parameters", built_->parameters.count(true));
       append_progress(trainer, start, result);  // second: its step is the run's, not the validation's
       const int signal = end.signal != 0 ? end.signal : score_tests_unless_interrupted(result);
       folder_.write_result(result);

@@ -34,6 +34,10 @@ std::filesystem::path find_checkpoint(const std::filesystem::path& path) {
       "folder with checkpoints");
 }
 
+InitialValues initial_values_before_start(const ExperimentSpec& spec) {
+  return spec.model.from.empty() ? InitialValues::drawn : InitialValues::zero;
+}
+
 WeightReport load_starting_weights(const ExperimentSpec& spec, BuiltModel& built) {
   if (spec.model.from.empty()) return {};
   try {

@@ -12,8 +12,12 @@ namespace attnlab {
 // Throws IoError with what was expected there.
 std::filesystem::path find_checkpoint(const std::filesystem::path& path);
 
+// When a model whose starting weights are loaded next needs its initial values: not where spec.model.from
+// names something.
+InitialValues initial_values_before_start(const ExperimentSpec& spec);
+
 // Sets the weights if spec.model.from names something, and returns what became of each tensor; see
-// place_weights.h. Throws IoError.
+// place_weights.h. What the file does not set gets its initial values. Throws IoError.
 WeightReport load_starting_weights(const ExperimentSpec& spec, BuiltModel& built);
 
 }  // namespace attnlab

@@ -47,6 +47,8 @@ const std::vector<Preset>& presets() {
                                        {"positions", positions},
                                        {"attention", attention("*")},
                                        {"mlp", mlp("*")},
+                                       {"adapters", {"*.adapter.*"}},
+                                       {"lstm", {"*.lstm.input.*", "*.lstm.recurrent.*"}},
                                        {"last_attention", attention("{last}")},
                                        {"last_mlp", mlp("{last}")},
                                        {"fpt", joined({norms, input, positions, head})}};

@@ -76,7 +76,8 @@ TrainedModel load_trained_model(const fs::path& run, const std::vector<std::stri
   trained.spec = read_config(trained.folder, assignments);
   if (trained.spec->model.pooled()) trained.shape = load_task_shape(trained.folder / "vocabulary");
   load_tokenizers(trained);
-  trained.built = build_model(*trained.spec, trained.sizes(), choose_precision(trained.spec->precision).type, false);
+  trained.built = build_model(*trained.spec, trained.sizes(), choose_precision(trained.spec->precision).type,
+                              false, InitialValues::zero);
   ParameterSet& parameters = trained.built->parameters;
   if (of_checkpoint) {
     const Checkpoint checkpoint(path, Checkpoint::Parts::weights);

@@ -1,5 +1,8 @@
 // The options that published models need, one by one and together: gradients of the whole model in f64, and
 // token by token what the model says at once.
+#include <cmath>
+#include <map>
+
 #include "config/error.h"
 #include "core/gradient_check.h"
 #include "models/transformer.h"
@@ -69,6 +72,13 @@ void bert(ModelSpec& spec) {
   spec.output_bias = spec.output_transform = true;
 }
 
+void adapters(ModelSpec& spec) {
+  spec.adapters.rank = 2;
+  spec.adapters.alpha = 3;
+  spec.adapters.dropout = 0.2;
+  spec.adapters.targets = {"*"};
+}
+
 struct Option {
   const char* name;
   Change change;
@@ -104,11 +114,55 @@ const std::vector<Option> kOptions{
     {"token types", [](ModelSpec& spec) { spec.token_types = 3; }},
     {"output transform", [](ModelSpec& spec) { spec.output_transform = true; }},
     {"more rows than the tokenizer", [](ModelSpec& spec) { spec.vocabulary = 13; }},
+    {"adapters everywhere", adapters},
+    {"a long short-term memory", [](ModelSpec& spec) { spec.stack.backbone = Backbone::lstm; }},
+    {"a long short-term memory alone, with adapters",
+     [](ModelSpec& spec) {
+       spec.stack.backbone = Backbone::lstm;
+       spec.stack.skip.set_all(false);
+       spec.stack.norm.position = NormPosition::none;
+       spec.stack.mlp.on = false;
+       adapters(spec);
+       spec.adapters.targets = {"*.lstm.input"};
+     }},
+    {"adapters in a gated MLP",
+     [](ModelSpec& spec) {
+       llama(spec);
+       adapters(spec);
+       spec.adapters.targets = {"*.mlp.*"};
+     }},
     {"as in Llama", llama},
     {"as in BERT", bert},
 };
 
 }  // namespace
+
+TEST_CASE("scaled by depth, only the maps into the residual stream start smaller") {
+  const auto start_of = [](InitRule rule, ModelKind kind) {
+    ParameterSet parameters;
+    ModelSpec spec;
+    spec.kind = kind;
+    spec.width = 16;
+    spec.stack.layers = 4;
+    spec.stack.init.rule = rule;
+    spec.encoder = spec.decoder = spec.stack;
+    const Transformer model(parameters, spec, {11, 11, true});
+    parameters.finalise(DType::f64, 3, [](const Parameter&) { return true; });
+    std::map<std::string, double> firsts;
+    for (const auto& parameter : parameters.all())
+      firsts[parameter->name()] = parameter->value().to_doubles()[0];
+    return firsts;
+  };
+  for (const ModelKind kind : {ModelKind::decoder, ModelKind::encoder_decoder}) {
+    const auto plain = start_of(InitRule::normal, kind), scaled = start_of(InitRule::normal_by_depth, kind);
+    for (const auto& [name, number] : plain) {
+      INFO(name);
+      const bool into = name.ends_with("attention.output.weight") || name.ends_with("mlp.down.weight");
+      const bool crossed = kind == ModelKind::encoder_decoder && name.starts_with("decoder");
+      CHECK(scaled.at(name) == Approx(into ? number / std::sqrt(crossed ? 12.0 : 8.0) : number));
+    }
+  }
+}
 
 TEST_CASE("a whole decoder with each option has the gradients of central differences") {
   for (const Option& option : kOptions) {

@@ -48,7 +48,17 @@ TEST_CASE("initial weights have the deviation of their rule, times the gain") {
     init.rule = InitRule::normal;
     init.standard_deviation = 0.05;
     CHECK(moments_of(init, gain).deviation == Approx(gain * 0.05).epsilon(0.01));
+    init.rule = InitRule::normal_by_depth;
+    CHECK(moments_of(init, gain).deviation == Approx(gain * 0.05).epsilon(0.01));
   }
+}
+
+TEST_CASE("scaled by depth, what adds to the residual stream starts smaller, the rest as ever") {
+  InitSpec init;
+  CHECK(init.residual_gain(24) == 1);
+  init.rule = InitRule::normal_by_depth;
+  CHECK(init.residual_gain(24) == Approx(1 / std::sqrt(24.0)));
+  CHECK(init.residual_gain(0) == 1);
 }
 
 TEST_CASE("a parameter starts from the same numbers whatever else a model has") {

@@ -51,6 +51,33 @@ class FrozenTransfer(SystemTest):
         scores = self.attnlab("eval", "runs/transfer").out
         self.assertIn("accuracy", scores)
 
+    def test_cached_features_are_those_of_the_body_when_a_run_goes_on(self):
+        cached = ("transfer.yaml", "--set", "train.trainable=head_only", "--set", "train.cache_features=true",
+                  "--set", "model.dropout=0", "--set", "train.validate_every=100000",
+                  "--set", "train.checkpoint_every=100000")
+        self.attnlab("run", *cached, "--out", "broken", "--set", "train.max_steps=100000000", "--max-time", "1s")
+        steps = self.json("broken", "result.json")["step"]
+        more = (*cached, "--set", f"train.max_steps={steps + 20}")
+        self.attnlab("run", *more, "--out", "broken", "--resume")
+        self.attnlab("run", *more, "--out", "unbroken")
+        self.assert_same_bits("broken", "unbroken")
+
+    def test_adapters_are_merged_into_what_is_published(self):
+        self.write("adapted.yaml", PRETRAIN.replace("name: pretrain", "name: adapted") +
+                   "model: {from: runs/pretrain, adapters: {rank: 2, targets: ['*']}}\n" +
+                   "precision: f32\n")
+        self.attnlab("run", "adapted.yaml", "--set", "train.trainable=adapters", "--set", "train.learning_rate=0.1")
+        result = self.result("adapted")
+        self.assertIs(result["frozen_unchanged"], True)
+        out = self.attnlab("model", "export", "runs/adapted", "published").out
+        self.assertIn("merged: 12 adapters", out)
+        self.assertNotIn("left out", out)
+        self.write("again.yaml", PRETRAIN.replace("name: pretrain", "name: again") + "model: {from: published}\n")
+        self.attnlab("run", "again.yaml", "--set", "train.learning_rate=1e-30", "--set", "train.max_steps=1")
+        adapted, pretrained, again = (self.result(run)["valid_nll"] for run in ("adapted", "pretrain", "again"))
+        self.assertAlmostEqual(adapted, again, places=4)
+        self.assertNotAlmostEqual(adapted, pretrained, places=2)
+
     def test_a_run_becomes_a_published_model_and_comes_back(self):
         out = self.attnlab("model", "export", "runs/pretrain", "published").out
         self.assertIn("as gpt2", out)

@@ -101,6 +101,28 @@ TEST_CASE("what is frozen keeps every bit, the rest moves") {
   }
 }
 
+TEST_CASE("adapters train beside a frozen body, at a rate of their own") {
+  const std::vector<std::string> adapted{"train.trainable=[adapters, head_only]", "train.optimizer=adamw",
+                                         "model.adapters={rank: 2, dropout: 0.1}",
+                                         "train.groups.adapters.learning_rate=0.02"};
+  const Run run(adapted);
+  CHECK(run.training().size() == 2 * 2 * 2 + 2);
+  CHECK(run.trainer->rates().rates(1) == std::vector<double>{0.01, 0.02});
+  const std::uint32_t digest = frozen_digest(run.built->parameters);
+  const std::string name = "decoder.layers.1.self_attention.value.adapter.";
+  const auto a = run.built->parameters.find(name + "a")->value().to_doubles();
+  while (!run.trainer->finished()) run.trainer->step();
+  CHECK(frozen_digest(run.built->parameters) == digest);
+  CHECK(run.built->parameters.find(name + "a")->value().to_doubles() != a);
+  CHECK(run.built->parameters.find(name + "b")->value().to_doubles() != std::vector<double>(16 * 2, 0.0));
+  // The masks of the adapters' dropout belong to rows of the whole step, however it is cut.
+  Run whole(adapted), cut(adapted);
+  cut.spec.train.accumulate = 3;
+  cut.trainer = std::make_unique<Trainer>(cut.spec, cut.task, *cut.built, content_hash(cut.task));
+  for (int i = 0; i < 4; ++i)
+    CHECK(cut.trainer->step().sums.mean_nll() == Approx(whole.trainer->step().sums.mean_nll()).epsilon(1e-5));
+}
+
 TEST_CASE("features computed once give the losses of the whole model, and come from the disk the next time") {
   const ScratchFolder scratch;
   Run whole({"train.trainable=head_only"}), cached({"train.trainable=head_only"});

@@ -132,6 +132,23 @@ TEST_CASE("a model that does not fit is refused, by tensor, with a way out") {
   CHECK(error_of("gpt2", {"model.vocabulary=50", "model.reinit=[target_embedding.weight]"}).empty());
 }
 
+TEST_CASE("only what the file does not set is drawn, and it is drawn as always") {
+  for (const char* weights : {"pretrained", "random", "statistics", "permuted"}) {
+    INFO(weights);
+    const std::vector<std::string> assignments{"model.weights=" + std::string(weights), "model.head=cls",
+                                               "model.output_transform=false", "model.adapters={rank: 2}",
+                                               "model.reinit=['*.mlp.up.weight']"};
+    const Loaded drawn(folder_of("bert"), assignments);
+    const auto later = build_model(drawn.spec, {41, 41, true}, DType::f32, false, InitialValues::zero);
+    load_starting_weights(drawn.spec, *later);
+    for (const auto& parameter : later->parameters.all()) {
+      INFO(parameter->name());
+      CHECK(parameter->value().to_doubles() ==
+            drawn.built->parameters.find(parameter->name())->value().to_doubles());
+    }
+  }
+}
+
 TEST_CASE("model.weights: shapes alone, statistics, or permuted numbers") {
   const Loaded pretrained(folder_of("gpt2"));
   const std::string name = "decoder.layers.1.mlp.up.weight";

@@ -31,6 +31,7 @@ struct ExportOptions {
 
 int export_run(const ExportOptions& options) {
   const TrainedModel trained = load_trained_model(options.run);
+  const Index merged = merge_adapters(trained.spec->model.adapters, trained.built->parameters);
   const ExportReport report =
       export_model(trained.spec->model, trained.built->parameters, options.family, options.folder);
   std::string files = "model.safetensors, config.json";
@@ -41,6 +42,7 @@ int export_run(const ExportOptions& options) {
   }
   fmt::print("{}: {} tensors as {} ({}), from {}\n", options.folder, report.tensors, report.family, files,
              trained.weights);
+  if (merged > 0) fmt::print("merged: {} adapters\n", merged);
   for (const auto& name : report.left_out) fmt::print("left out: {}\n", name);
   return 0;
 }
