@@ -109,7 +109,7 @@ TEST_CASE("archives that were cut or changed give errors, not crashes") {
       write_file(path, bytes.substr(0, length));
       CHECK_THROWS_AS(read_members(path, {"set/a", "set/b"}), DataError);
     }
-    for (std::size_t at = 0; at < bytes.size(); at += at < 700 ? 7 : 4001) {
+    for (std::size_t at = 0; at < bytes.size(); at += at < 700 ? 29 : 9001) {
       std::string changed = bytes;
       changed[at] = static_cast<char>(changed[at] ^ 0x7f);
       write_file(path, changed);
