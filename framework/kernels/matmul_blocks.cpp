@@ -65,7 +65,10 @@ Blocks choose_blocks(Index rows, Index columns, Index depth, DType type) {
 Blocks choose_shares(Index rows, Index columns, Index depth, int threads) {
   constexpr Index kManyRows = 384;  // so many pay for packing b once more (measured)
   constexpr Index kFewest = 64;
-  const Index most = threads > 1 ? 2 * threads : 1;
+  constexpr Index kLargeOperand =
+      4 << 20;  // elements of a, which every block of columns reads from memory again
+  const bool few = rows < kManyRows && rows * depth >= kLargeOperand;
+  const Index most = threads > 1 && !few ? 2 * threads : threads;
   const Index items = std::clamp<Index>(rows * columns * depth / kSmallestItem, 1, most);
   Index down = std::clamp<Index>(rows / kManyRows, 1, items);
   const Index across = std::clamp<Index>(items / down, 1, std::max<Index>(columns / kFewest, 1));
