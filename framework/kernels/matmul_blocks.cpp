@@ -65,8 +65,8 @@ Blocks choose_blocks(Index rows, Index columns, Index depth, DType type) {
 Blocks choose_shares(Index rows, Index columns, Index depth, int threads) {
   constexpr Index kManyRows = 384;  // so many pay for packing b once more (measured)
   constexpr Index kFewest = 64;
-  constexpr Index kLargeOperand =
-      4 << 20;  // elements of a, which every block of columns reads from memory again
+  // Elements of a: if so many, every block of columns reads them from memory again.
+  constexpr Index kLargeOperand = 4 << 20;
   const bool few = rows < kManyRows && rows * depth >= kLargeOperand;
   const Index most = threads > 1 && !few ? 2 * threads : threads;
   const Index items = std::clamp<Index>(rows * columns * depth / kSmallestItem, 1, most);
