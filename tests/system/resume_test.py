@@ -83,7 +83,7 @@ class Resume(SystemTest):
         self.assert_same_bits("run", "unbroken")
 
     def test_a_signal_while_the_tests_are_decoded(self):
-        steps = ("--set", "train.max_steps=20", "--set", "data.task.test=3000")
+        steps = ("--set", "train.max_steps=20", "--set", "data.task.test=30000")
         slow = (*steps, "--set", "decode.batch_sentences=1", "--set", "decode.beam=8")
         process = self.start("run", "tiny.yaml", "--out", "run", *slow)
         self.wait_until(lambda: (self.folder / "run/checkpoints/step-20").exists(), process, "the last checkpoint")
