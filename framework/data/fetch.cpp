@@ -14,11 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_there(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error);
-}
-
 // The unpacked bytes of a file if they are the wanted ones.
 std::optional<std::string> right_bytes(const fs::path& path, const std::string& sha256) {
   try {

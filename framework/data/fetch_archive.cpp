@@ -13,11 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_there(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error);
-}
-
 // The SHA-256 of a file as it lies there, packed or not.
 std::string sha256_of_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

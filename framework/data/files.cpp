@@ -41,9 +41,14 @@ bool write_all(int descriptor, std::string_view bytes) {
 
 }  // namespace
 
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
 std::string read_bytes(const fs::path& path) {
   std::error_code error;
-  if (!fs::exists(path, error)) throw MissingFileError(path.string() + ": no such file");
+  if (!is_there(path)) throw MissingFileError(path.string() + ": no such file");
   if (!fs::is_regular_file(path, error)) throw DataError(path.string() + ": not a regular file");
   const GzFile file(path);
   if (file.handle == nullptr) throw DataError(path.string() + ": cannot open: " + std::strerror(errno));
@@ -63,11 +68,10 @@ std::string read_bytes(const fs::path& path) {
 }
 
 fs::path find_plain_or_gz(const fs::path& path) {
-  std::error_code error;
-  if (fs::exists(path, error)) return path;
+  if (is_there(path)) return path;
   fs::path packed = path;
   packed += ".gz";
-  if (fs::exists(packed, error)) return packed;
+  if (is_there(packed)) return packed;
   throw MissingFileError(path.string() + ": no such file, plain or .gz");
 }
 

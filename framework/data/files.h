@@ -8,6 +8,9 @@
 
 namespace attnlab {
 
+// Whether something is at the path; what cannot be asked for is not there.
+bool is_there(const std::filesystem::path& path);
+
 // The bytes of a file, unpacked if it is gzip. Throws DataError if it is missing, unreadable or damaged.
 std::string read_bytes(const std::filesystem::path& path);
 

@@ -2,19 +2,9 @@
 
 import json
 
-from support import SOURCE, SystemTest, main, read_weights
+from frozen_configs import BODY, PRETRAIN
+from support import SystemTest, main, read_weights
 
-BODY = f"""\
-base: {SOURCE}/configs/frozen/body.yaml
-precision: f32
-model: {{width: 16, layers: 2, heads: 2, feed_forward: 32, positions: {{max_length: 24}}}}
-"""
-PRETRAIN = """\
-base: body.yaml
-name: pretrain
-data: {task: {kind: made_up_words, block: 20, train: 200, valid: 20, test: 20}}
-train: {max_steps: 10, batch_tokens: 200}
-"""
 TRANSFER = """\
 base: body.yaml
 name: transfer
