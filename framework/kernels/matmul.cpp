@@ -19,12 +19,9 @@ using detail::Blocks;
 // One product and how it is cut. Items are numbered so that the pieces of a sum come last.
 class Cut {
  public:
-  Cut(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c, const MatmulOptions& options)
-      : a_(a),
-        b_(b),
-        c_(c),
-        options_(options),
-        size_(detail::choose_blocks(c.rows, c.columns, a.columns, a.type)) {
+  Cut(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c, const MatmulOptions& options,
+      const Blocks& size)
+      : a_(a), b_(b), c_(c), options_(options), size_(size) {
     rows_ = count(c.rows, size_.rows);
     columns_ = count(c.columns, size_.columns);
     pieces_ = std::max<Index>(1, count(a.columns, size_.depth));
@@ -33,15 +30,16 @@ class Cut {
   Index items() const { return rows_ * columns_ * pieces_; }
   bool sums_are_cut() const { return pieces_ > 1; }
 
-  // Item i writes its block of c; no piece of a sum may be left over.
-  void run(Index i) const {
-    product(i, block(c_, i), detail::options_at(options_, i % columns_ * size_.columns));
+  // Item i writes its block of c by multiply(a, b, c, options); no piece of a sum may be left over.
+  template <class Multiply>
+  void run(Index i, const Multiply& multiply) const {
+    product(i, block(c_, i), detail::options_at(options_, i % columns_ * size_.columns), multiply);
   }
 
   // Item i writes its block of its piece's own copy of c.
   void run_piece(Index i, float* sums) const {
     float* copy = sums + i / (rows_ * columns_) * c_.rows * c_.columns;
-    product(i, block(mutable_matrix(copy, c_.rows, c_.columns), i), {});
+    product(i, block(mutable_matrix(copy, c_.rows, c_.columns), i), {}, detail::serial_product);
   }
 
   // Adds the copies in order and writes rows [begin, end) of c.
@@ -65,11 +63,13 @@ class Cut {
     return detail::block_of(c, row, std::min(size_.rows, c.rows - row), column,
                             std::min(size_.columns, c.columns - column));
   }
-  void product(Index i, const MutableMatrixView& c, const MatmulOptions& options) const {
+  template <class Multiply>
+  void product(Index i, const MutableMatrixView& c, const MatmulOptions& options,
+               const Multiply& multiply) const {
     const Index row = i / columns_ % rows_ * size_.rows, column = i % columns_ * size_.columns;
     const Index k = i / (rows_ * columns_) * size_.depth, depth = std::min(size_.depth, a_.columns - k);
-    detail::serial_product(detail::block_of(a_, row, c.rows, k, depth),
-                           detail::block_of(b_, k, depth, column, c.columns), c, options);
+    multiply(detail::block_of(a_, row, c.rows, k, depth), detail::block_of(b_, k, depth, column, c.columns),
+             c, options);
   }
 
   MatrixView a_, b_;
@@ -109,17 +109,10 @@ bool is_read_late(const MatrixView& a, const MutableMatrixView& c, const MatmulO
 
 void run_in_shares(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
                    const MatmulOptions& options) {
-  const Blocks size = detail::choose_shares(c.rows, c.columns, a.columns, thread_count());
-  const Index down = (c.rows + size.rows - 1) / size.rows,
-              across = (c.columns + size.columns - 1) / size.columns;
+  const Cut cut(a, b, c, options, detail::choose_shares(c.rows, c.columns, a.columns, thread_count()));
   const bool late = is_read_late(a, c, options);
-  parallel_items(down * across, [&](Index i) {
-    const Index row = i / across * size.rows, rows = std::min(size.rows, c.rows - row);
-    const Index column = i % across * size.columns, columns = std::min(size.columns, c.columns - column);
-    detail::bf16_product(
-        detail::block_of(a, row, rows, 0, a.columns), detail::block_of(b, 0, b.rows, column, columns),
-        detail::block_of(c, row, rows, column, columns), detail::options_at(options, column), late);
-  });
+  const auto multiply = [late](const auto&... operands) { detail::bf16_product(operands..., late); };
+  parallel_items(cut.items(), [&cut, &multiply](Index i) { cut.run(i, multiply); });
 }
 
 void run_in_pieces(const Cut& cut, Index rows) {
@@ -143,11 +136,11 @@ void matmul(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c
   if (c.rows == 0 || c.columns == 0) return;
   const Report report(1, a, b, c);
   if (detail::goes_to_bf16_loops(a, b, c, options)) return run_in_shares(a, b, c, options);
-  const Cut cut(a, b, c, options);
+  const Cut cut(a, b, c, options, detail::choose_blocks(c.rows, c.columns, a.columns, a.type));
   if (cut.sums_are_cut())
     run_in_pieces(cut, c.rows);
   else
-    parallel_items(cut.items(), [&cut](Index i) { cut.run(i); });
+    parallel_items(cut.items(), [&cut](Index i) { cut.run(i, detail::serial_product); });
 }
 
 void batched_matmul(Index count, const MatrixView& a, Index a_step, const MatrixView& b, Index b_step,
