@@ -1,5 +1,8 @@
 #include "study/report_data.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,6 +12,7 @@
 #include "study/probe_files.h"
 #include "study/report_compare.h"
 #include "study/results.h"
+#include "study/score_intervals.h"
 #include "train/checkpoint_store.h"
 #include "train/log.h"
 
@@ -68,20 +72,40 @@ class Gathering {
       Json study{{"file", fs::absolute(file).string()}, {"results", Json::parse(text)}};
       study["runs"] = Json::array();
       for (const ArmResult& arm : results.arms) add_arm(arm, results, study["runs"]);
+      study["intervals"] = intervals_of(results);
       json_["studies"].push_back(std::move(study));
     } catch (const Error& error) {
       problem(error.what());
     }
   }
 
+  Json intervals_of(const StudyResults& results) {
+    Json list = Json::array();
+    try {
+      for (const ScoreInterval& one : score_intervals(results, request_.assignments)) {
+        Json entry{{"arm", one.arm},
+                   {"score", {one.score.low, one.score.high}},
+                   {"seeds", one.seeds},
+                   {"sentences", one.sentences}};
+        if (one.difference) entry["difference"] = {one.difference->low, one.difference->high};
+        list.push_back(std::move(entry));
+      }
+    } catch (const ConfigError& error) {
+      problem(results.name + ": no intervals over sentences: " + error.what());
+    } catch (const Error& error) {
+      problem(results.name + ": no intervals over sentences: " + error.what());
+    }
+    return list;
+  }
+
   // The first run of every arm that is there stands for its configuration.
   void add_arm(const ArmResult& arm, const StudyResults& results, Json& runs) {
     bool shown = false;
-    std::map<std::string, std::string> wrong;  // what happened, to which seeds
+    std::map<std::string, std::vector<std::int64_t>> wrong;  // what happened, to which seeds
     for (const RunResult& run : arm.runs) {
       const bool there = !run.folder.empty() && fs::exists(fs::path(run.folder) / "config.yaml");
       if (run.status != "done" && run.status != "early_stopped")
-        wrong[run.status + (run.error.empty() ? "" : ": " + run.error)] += " " + std::to_string(run.seed);
+        wrong[run.status + (run.error.empty() ? "" : ": " + run.error)].push_back(run.seed);
       if (!there) continue;
       runs.push_back({{"arm", arm.name}, {"seed", run.seed}, {"folder", fs::absolute(run.folder).string()}});
       if (shown) continue;
@@ -93,7 +117,8 @@ class Gathering {
         arms_.push_back(first);
     }
     for (const auto& [what, seeds] : wrong)
-      problem(results.name + ": " + arm.name + ", seed" + seeds + ": " + what);
+      problem(fmt::format("{}: {}, seed{} {}: {}", results.name, arm.name, seeds.size() > 1 ? "s" : "",
+                          fmt::join(seeds, ", "), what));
   }
 
   std::unique_ptr<ExperimentSpec> spec_of(const ReportedRun& run) {

@@ -5,6 +5,7 @@
 #include "config/registry.h"
 #include "core/error.h"
 #include "study/hierarchical.h"
+#include "study/score_intervals.h"
 #include "support/catch.h"
 #include "support/golden.h"
 
@@ -90,4 +91,40 @@ TEST_CASE("few values are no evidence") {
   CHECK(std::isnan(log_log_slope(Numbers{1, 2}, Numbers{1, -1})));
   CHECK_THROWS_AS(paired_differences(one, none), ShapeError);
   CHECK_THROWS_AS(area_under_curve(Numbers{2, 1}, Numbers{1, 1}), ShapeError);
+}
+
+TEST_CASE("intervals of a study's scores resample seeds and sentences, with the same draws for all arms") {
+  const auto score = Registry<ScoreSpec>::make("exact_match");
+  // Sentences that either arm gets right; the second arm lacks a seed.
+  const auto arm = [](const std::string& name, const std::vector<std::vector<double>>& hits) {
+    ScoredArm result{name, "base", {}};
+    for (std::size_t seed = 0; seed < hits.size(); ++seed)
+      for (const double hit : hits[seed]) result.seeds[static_cast<std::int64_t>(seed)].push_back({hit, 1});
+    return result;
+  };
+  const ScoredArm base = arm("base", {{1, 0, 1, 1, 0}, {1, 1, 1, 1, 0}, {0, 0, 1, 0, 1}});
+  const ScoredArm other = arm("other", {{0, 0, 1, 0, 0}, {1, 0, 0, 1, 0}});
+  const auto intervals = score_intervals(*score, {base, other, arm("silent", {})}, 200, 5);
+  REQUIRE(intervals.size() == 2);
+  CHECK_FALSE(intervals[0].difference);
+  CHECK(intervals[0].seeds == 3);
+  CHECK(intervals[1].sentences == 5);
+
+  const auto bootstrap = [&](const std::vector<SeedPair>& pairs) {
+    return hierarchical_bootstrap(*score, pairs, 200, seeded_draw(6, std::ssize(pairs)), seeded_draw(5, 5))
+        .interval;
+  };
+  std::vector<SeedPair> pairs, alone;
+  const std::vector<SegmentStatistics> nothing(5, {0, 1});
+  for (const auto& [seed, segments] : other.seeds) pairs.push_back({segments, base.seeds.at(seed)});
+  for (const auto& [seed, segments] : base.seeds) alone.push_back({segments, nothing});
+  REQUIRE(intervals[1].difference);
+  CHECK(intervals[1].difference->low == near(bootstrap(pairs).low));
+  CHECK(intervals[1].difference->high == near(bootstrap(pairs).high));
+  CHECK(intervals[0].score.low == near(bootstrap(alone).low));
+  CHECK(intervals[0].score.high == near(bootstrap(alone).high));
+  CHECK(intervals[0].score.low < intervals[0].score.high);
+
+  CHECK_THROWS_AS(score_intervals(*score, {base, arm("short", {{1}})}, 5, 1), DataError);
+  CHECK_THROWS_AS(score_intervals(*score, {arm("silent", {})}, 5, 1), DataError);
 }

@@ -152,6 +152,40 @@ class ReportTest(SystemTest):
         self.assertIn("model.heads", page)
         self.assertIn("exact_match", page)
 
+    def test_a_study_with_intervals_and_what_is_missing(self):
+        self.write("study.yaml", """\
+base: tiny.yaml
+train: {max_steps: 40, validate_every: 20}
+study:
+  name: parts
+  question: Is <b>this</b> escaped?
+  source: a made-up <table>
+  seeds: [1, 2]
+  columns: [valid_nll, parameters]
+  arms:
+    full: {published: 0.9}
+    narrow: {model: {width: 8}, published: 0.5, note: half & <i>half</i>}
+    deep: {model: {layers: 2}}
+    short: {model: {positions: {kind: learned, max_length: 3}}}
+  expect: {"<b>narrow</b> is worse": {kind: difference, arm: narrow, at_most: 100}}
+""")
+        self.attnlab("run", "study.yaml")
+        environment = self.folder / "runs/parts/deep/seed-2/environment.json"
+        environment.write_text(environment.read_text().replace(json.loads(environment.read_text())["code"], "0" * 64))
+        self.attnlab("run", "study.yaml", "--reuse-stale")
+        shutil.rmtree(self.folder / "runs/parts/deep/seed-1")
+        self.attnlab("report", "runs/parts", "--views", "1")
+        page = self.page()
+        for words in ("Is &lt;b&gt;this&lt;/b&gt; escaped?", "&lt;b&gt;narrow&lt;/b&gt; is worse", "half &amp; &lt;i&gt;half&lt;/i&gt;",
+                      "95 % over seeds, sentences", "difference, 95 % over seeds, sentences", "1 of 2 runs made by other code",
+                      "2 of 2 runs failed", "short, seed 1: failed", "1 key differs from full", "threshold set", "(seeds 1, 2)"):
+            self.assertTrue(words in page, f"{words!r} is missing")
+        for words in ("<b>", "<i>", "made-up <table>"):
+            self.assertFalse(words in page, f"{words!r} is there")
+        drawn = {path.name for path in (self.folder / "report_figures").iterdir()}
+        for name in ("scores.svg", "differences.png", "training.svg", "cost.png"):
+            self.assertIn(name, drawn)
+
     def test_names_and_sentences_are_escaped(self):
         name = 'a<b>&"c'
         self.train(name)

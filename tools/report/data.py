@@ -30,11 +30,20 @@ class Arm:
     parameters: int = 0
     baseline: str = ""
     difference: dict | None = None
+    made: int = 0  # runs that there are
+    stale: int = 0  # those of them that other code made
+    rate: dict | None = None  # the learning rates that it tried
+    interval: list | None = None  # central 95 % of the score over seeds and sentences
+    difference_interval: list | None = None  # and of the difference from the baseline
+
+    def by_seed(self, metric):
+        """Values of finished runs: {seed: value}, seeds rising."""
+        found = {run.seed: number(run.values.get(metric)) for run in sorted(self.runs, key=lambda run: run.seed)}
+        return {seed: value for seed, value in found.items() if value is not None}
 
     def values(self, metric):
-        """Of finished runs, by seed."""
-        found = [(run.seed, number(run.values.get(metric))) for run in self.runs]
-        return [value for _, value in sorted(found) if value is not None]
+        """Of finished runs, in the order of their seeds."""
+        return list(self.by_seed(metric).values())
 
 
 @dataclass
@@ -52,6 +61,11 @@ class Group:
     baseline: str = ""
     verdicts: list = field(default_factory=list)
     expectations_hash: str = ""
+
+    def all_stale(self):
+        """Whether other code made every run that there is."""
+        stale, made = (sum(getattr(arm, name) for arm in self.arms) for name in ("stale", "made"))
+        return 0 < made == stale
 
 
 def number(value):
@@ -113,6 +127,7 @@ def read_run(folder, seed=0, status=None, values=None):
 def study_group(study):
     results = study["results"]
     folders = {(run["arm"], run["seed"]): run["folder"] for run in study["runs"]}
+    intervals = {entry["arm"]: entry for entry in study.get("intervals", [])}
     arms = []
     for arm in results["arms"]:
         runs = []
@@ -122,9 +137,12 @@ def study_group(study):
             runs.append(read_run(folder or "/nonexistent", run["seed"], run["status"], values))
             kept = pathlib.Path(study["file"]).parent / "probes" / f"{arm['name']}.seed-{run['seed']}"
             runs[-1].probes.update(read_probes(kept))
+        known = intervals.get(arm["name"], {})
         arms.append(
             Arm(arm["name"], runs, arm.get("note", ""), arm.get("control", False), number(arm.get("published")),
-                arm.get("point", {}), arm.get("parameters", 0), arm.get("baseline", ""), arm.get("difference"))
+                arm.get("point", {}), arm.get("parameters", 0), arm.get("baseline", ""), arm.get("difference"),
+                sum(bool(run.get("code")) for run in arm["runs"]), sum(bool(run.get("stale")) for run in arm["runs"]),
+                arm.get("rate"), known.get("score"), known.get("difference"))
         )
     return Group(
         results["study"], arms, results["metric"], results.get("columns", []), results.get("question", ""),
@@ -145,8 +163,12 @@ def main_metric(runs):
     return ""
 
 
-def runs_group(runs):
+def runs_group(runs, comparison=None):
     arms = [Arm(run["name"], [read_run(run["folder"])]) for run in runs]
     metric = main_metric([arm.runs[0] for arm in arms])
+    for score in (comparison or {}).get("scores", []):
+        if metric == f"{score['test']}_{score['metric']}":
+            for arm, side in zip(arms, "ab"):
+                arm.interval = [score[side] - score[side + "_interval"], score[side] + score[side + "_interval"]]
     columns = ["valid_nll", "training_seconds"] if metric != "valid_nll" else ["training_seconds"]
     return Group("Runs", arms, metric, columns)

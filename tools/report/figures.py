@@ -34,8 +34,39 @@ def axis_arms(group):
     return {key: sorted(points, key=lambda item: item[0]) for key, points in axes.items() if len(points) > 1}
 
 
+def rows_of_arms(arms, width, axes_label):
+    """Axes with one row an arm, the first on top."""
+    figure, axes = style.plot(width, 0.7 + 0.33 * len(arms))
+    axes.set_yticks(range(len(arms)), [arm.name for arm in arms])
+    axes.set_ylim(len(arms) - 0.5, -0.5)
+    axes.set_xlabel(axes_label)
+    axes.grid(axis="y", visible=False)
+    axes.margins(x=0.05)
+    return figure, axes
+
+
+def draw_row(axes, row, values, interval, shade):
+    """Dots, their mean, a bar of one deviation, and a line for the interval over seeds and sentences."""
+    mean, sd = mean_sd(values)
+    if len(values) > 1:
+        axes.plot([mean - sd, mean + sd], [row, row], color=shade, linewidth=6, alpha=0.25, solid_capstyle="butt")
+    if interval:
+        axes.plot(interval, [row, row], color=shade, linewidth=1.2)
+    axes.plot(values, [row] * len(values), "o", color=shade, markersize=4, alpha=0.75, markeredgewidth=0)
+    axes.plot([mean], [row], "|", color=shade, markersize=14, markeredgewidth=2)
+
+
+def explain_rows(seeds, intervals):
+    """What the marks of draw_row are."""
+    parts = ["dots: seeds; tick: mean; bar: one standard deviation" if seeds > 1 else "a single seed each: what seeds change is not known"]
+    if intervals:
+        over = "seeds and sentences" if seeds > 1 else "sentences"
+        parts.append(f"line: central 95 % over {over} (bootstrap)")
+    return parts
+
+
 def scores(group, name):
-    """Every arm's score: a dot a seed, mean and deviation, the published number."""
+    """Every arm's score: a dot a seed, mean and spread, the published number."""
     arms = [arm for arm in group.arms if arm.values(group.metric)]
     if not arms or (len(arms) == 1 and len(arms[0].values(group.metric)) == 1 and arms[0].published is None):
         return None
@@ -43,36 +74,57 @@ def scores(group, name):
     shift = mean_sd(base.values(group.metric))[0] - base.published if base and base.published is not None else 0.0
     published = [(row, arm.published + shift) for row, arm in enumerate(arms)
                  if arm.published is not None and not (shift and arm is base)]
-    figure, axes = style.plot(7.2, 0.7 + 0.33 * len(arms))
+    figure, axes = rows_of_arms(arms, 7.2, label(group.metric))
     for row, arm in enumerate(arms):
-        values, shade = arm.values(group.metric), CONTROL if arm.control else style.colour(0)
-        mean, sd = mean_sd(values)
-        if len(values) > 1:
-            axes.plot([mean - sd, mean + sd], [row, row], color=shade, linewidth=6, alpha=0.25, solid_capstyle="butt")
-        axes.plot(values, [row] * len(values), "o", color=shade, markersize=4, alpha=0.75, markeredgewidth=0)
-        axes.plot([mean], [row], "|", color=shade, markersize=14, markeredgewidth=2)
+        draw_row(axes, row, arm.values(group.metric), arm.interval, CONTROL if arm.control else style.colour(0))
     if published:
         axes.plot([x for _, x in published], [row for row, _ in published], "D", color=PUBLISHED, markersize=5,
                   markerfacecolor="none", label="published" if not shift else "published differences\nfrom the baseline")
         style.legend_beside(axes, 1)
-    axes.set_yticks(range(len(arms)), [arm.name for arm in arms])
-    axes.set_ylim(len(arms) - 0.5, -0.5)
-    axes.set_xlabel(label(group.metric))
-    axes.grid(axis="y", visible=False)
     if base is not None:
         axes.axvline(mean_sd(base.values(group.metric))[0], color=style.FAINT, linewidth=0.8, alpha=0.6)
     shown = [v for arm in arms for v in arm.values(group.metric)] + [x for x, _ in published]
     if min(shown) > 0 and max(shown) / min(shown) > 1000:
         axes.set_xscale("log")
-    axes.margins(x=0.05)
     seeds = max(len(arm.values(group.metric)) for arm in arms)
-    parts = ["dots: seeds; tick: mean; bar: one standard deviation" if seeds > 1 else "a single seed each: no spread is known"]
+    parts = explain_rows(seeds, any(arm.interval for arm in arms))
     if base is not None:
-        parts.append("line: baseline")
+        parts.append("upright line: baseline")
     if any(arm.control for arm in arms):
         parts.append("grey: controls")
     caption = f"{label(group.metric)} of every {'arm' if group.seeds else 'run'}; {'; '.join(parts)}."
     return Figure(name, figure, caption)
+
+
+def paired_differences(arm, base, metric):
+    own, other = arm.by_seed(metric), base.by_seed(metric)
+    return [value - other[seed] for seed, value in own.items() if seed in other]
+
+
+def differences(group, name):
+    """What every arm but the controls scores more or less than its baseline, paired by seed."""
+    by_name = {arm.name: arm for arm in group.arms}
+    arms = [arm for arm in group.arms if not arm.control and arm.baseline in by_name and arm.baseline != arm.name
+            and paired_differences(arm, by_name[arm.baseline], group.metric)]
+    if len(arms) < 2 or not group.seeds:
+        return None
+    figure, axes = rows_of_arms(arms, 7.2, f"{label(group.metric)}: difference from the baseline")
+    published = []
+    for row, arm in enumerate(arms):
+        base = by_name[arm.baseline]
+        draw_row(axes, row, paired_differences(arm, base, group.metric), arm.difference_interval, style.colour(0))
+        if arm.published is not None and base.published is not None:
+            published.append((row, arm.published - base.published))
+    axes.axvline(0, color=style.FAINT, linewidth=0.8, alpha=0.6)
+    if published:
+        axes.plot([x for _, x in published], [row for row, _ in published], "D", color=PUBLISHED, markersize=5,
+                  markerfacecolor="none", label="published")
+        style.legend_beside(axes, 1)
+    baselines = sorted({arm.baseline for arm in arms})
+    of = f"'{baselines[0]}'" if len(baselines) == 1 else "the baseline at its own point"
+    seeds = max(len(arm.by_seed(group.metric)) for arm in arms)
+    parts = explain_rows(seeds, any(arm.difference_interval for arm in arms))
+    return Figure(name, figure, f"Differences from {of}, paired by seed, without controls; {'; '.join(parts)}.")
 
 
 def along_axis(group, key, points, name):
@@ -84,7 +136,9 @@ def along_axis(group, key, points, name):
     xs = [x for x, _ in points]
     means = [mean_sd(arm.values(group.metric)) for _, arm in points]
     axes.plot(xs, [m for m, _ in means], "o-", color=style.colour(0), markersize=4, label="ours")
-    axes.fill_between(xs, [m - s for m, s in means], [m + s for m, s in means], color=style.colour(0), alpha=0.2, linewidth=0)
+    seeds = max(len(arm.values(group.metric)) for _, arm in points)
+    if seeds > 1:
+        axes.fill_between(xs, [m - s for m, s in means], [m + s for m, s in means], color=style.colour(0), alpha=0.2, linewidth=0)
     for x, arm in points:
         axes.plot([x] * len(arm.values(group.metric)), arm.values(group.metric), ".", color=style.colour(0), alpha=0.5, markersize=4)
     known = [(x, arm.published) for x, arm in points if arm.published is not None]
@@ -98,7 +152,8 @@ def along_axis(group, key, points, name):
     axes.set_xlabel(key)
     axes.set_ylabel(label(group.metric))
     style.legend_beside(axes, 1 if known else 0)
-    return Figure(name, figure, f"{label(group.metric)} against {key}. Band: one standard deviation over seeds; dots: seeds.")
+    marks = "Band: one standard deviation over seeds; dots: seeds." if seeds > 1 else "A single seed."
+    return Figure(name, figure, f"{label(group.metric)} against {key}. {marks}")
 
 
 def series(run, metric):
@@ -114,16 +169,17 @@ def curve_metric(arms):
 
 
 def training_curves(group, name):
-    """One line an arm: the mean over seeds at each step, a band of one deviation."""
-    metrics = [m for m in ("loss", "valid_nll") if any(len(series(run, m)) > 1 for arm in group.arms for run in arm.runs)]
+    """One line an arm: the mean over seeds at each step, a band of their range. Arms of one step are left out."""
+    arms = [arm for arm in group.arms if any(len(series(run, m)) > 1 for run in arm.runs for m in ("loss", "valid_nll"))]
+    metrics = [m for m in ("loss", "valid_nll") if any(len(series(run, m)) > 1 for arm in arms for run in arm.runs)]
     if not metrics:
         return None
     colours = arm_colours(group.arms)
-    entries = 0
+    banded = False
     figure, all_axes = style.plot(4.1 * len(metrics) + 1.6, 3.3, ncols=len(metrics), squeeze=False)
     for axes, metric in zip(all_axes[0], metrics):
         top = []
-        for arm in group.arms:
+        for arm in arms:
             by_step = {}
             for run in arm.runs:
                 for step, value in series(run, metric):
@@ -131,22 +187,20 @@ def training_curves(group, name):
             if not by_step:
                 continue
             steps = sorted(by_step)
-            means = [mean_sd(by_step[step]) for step in steps]
+            means = [statistics.fmean(by_step[step]) for step in steps]
             line = "--" if arm.control or group.arms.index(arm) >= len(style.COLOURS) else "-"
-            axes.plot(steps, [m for m, _ in means], line, color=colours[arm.name], label=arm.name,
-                      marker="o" if len(steps) < 20 else None, markersize=3)
+            axes.plot(steps, means, line, color=colours[arm.name], label=arm.name, marker="o" if len(steps) < 20 else None, markersize=3)
             if any(len(by_step[step]) > 1 for step in steps):
-                axes.fill_between(steps, [m - s for m, s in means], [m + s for m, s in means],
+                banded = True
+                axes.fill_between(steps, [min(by_step[step]) for step in steps], [max(by_step[step]) for step in steps],
                                   color=colours[arm.name], alpha=0.18, linewidth=0)
-            top.extend(m for m, _ in means)
-            entries += 1
+            top.extend(means)
         axes.set_xlabel("step")
-        axes.set_ylabel(label(metric) if metric != "loss" else "training loss")
+        axes.set_ylabel(label(metric) if metric != "loss" else "training loss, nats")
         if top and min(top) > 0 and max(top) / min(top) > 20:
-            style.log_axis(axes.yaxis)
-    style.legend_beside(all_axes[0][-1], entries if len(group.arms) > 1 else 0)
-    seeds = max(len(arm.runs) for arm in group.arms)
-    return Figure(name, figure, "Training curves on shared axes" + (": means over seeds, bands of one standard deviation." if seeds > 1 else "."))
+            style.log_axis(axes.yaxis, top)
+    style.legend_beside(all_axes[0][-1], len(arms) if len(group.arms) > 1 else 0)
+    return Figure(name, figure, "Training curves on shared axes" + (": means over seeds, bands of their range." if banded else "."))
 
 
 def cost(group, name):
@@ -154,17 +208,16 @@ def cost(group, name):
     arms = [arm for arm in group.arms if arm.values("training_seconds")]
     if len(arms) < 2:
         return None
-    figure, axes = style.plot(6.2, 0.6 + 0.28 * len(arms))
+    drawn_sd = False
+    figure, axes = rows_of_arms(arms, 6.2, "training time of one run, s")
     for row, arm in enumerate(arms):
         mean, sd = mean_sd(arm.values("training_seconds"))
         axes.barh([row], [mean], color=CONTROL if arm.control else style.colour(0), height=0.62, alpha=0.85)
         if sd > 0:
+            drawn_sd = True
             axes.plot([mean - sd, mean + sd], [row, row], color=style.INK, linewidth=1)
-    axes.set_yticks(range(len(arms)), [arm.name for arm in arms])
-    axes.set_ylim(len(arms) - 0.5, -0.5)
-    axes.grid(axis="y", visible=False)
-    axes.set_xlabel("training time of one run, s")
-    return Figure(name, figure, "Cost: seconds of training of one run" + (" of every arm: mean over seeds; line: one standard deviation." if group.seeds else "."))
+    axes.set_xlim(left=0)
+    return Figure(name, figure, "Cost: seconds of training of one run" + (" of every arm: mean over seeds; line: one standard deviation." if drawn_sd else "."))
 
 
 def format_number(value, digits=4):

@@ -60,9 +60,10 @@
   const headBar = element("div", { class: "heads" });
   const pair = element("div", { class: "pair" });
   const grid = element("div", { class: "grid" });
-  holder.append(element("div", { class: "controls" }, viewLabel, sentenceLabel, typeLabel, layerLabel, headLabel), headBar, pair,
+  const shown = element("p", { class: "shown" }); // on paper, where there are no controls
+  holder.append(shown, element("div", { class: "controls" }, viewLabel, sentenceLabel, typeLabel, layerLabel, headLabel), headBar, pair,
     element("p", { class: "soft" }, element("span", { class: "key hatched" }), "hidden by the mask: not visible to this token. ",
-      "Colours of the small maps: darker is more; click one to choose it."), grid);
+      "Small maps: the stronger the colour, the more; click one to choose it."), grid);
 
   const range = (count) => [...Array(count).keys()];
   const fill = (box, options, chosen) => {
@@ -94,6 +95,8 @@
   function draw() {
     fill(headSelect, [["all", "all"], ...range(map().heads).map((head) => [head, head])],
       state.heads.length === 1 ? state.heads[0] : "all");
+    const heads = state.heads.length === map().heads ? "all heads" : `head ${state.heads.join(", ")}`;
+    shown.textContent = `${view().name}; ${TYPES[state.type]}, layer ${state.layer}, ${heads}`;
     drawHeads();
     drawPair();
     drawGrid();
@@ -183,11 +186,12 @@
   }
 
   // ---- maps as pictures
+  let printing = false; // paper is white, whatever the screen is
   function paint(canvas, m, value, size) {
     canvas.width = m.keys * size;
     canvas.height = m.queries * size;
     const pen = canvas.getContext("2d");
-    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    const dark = !printing && matchMedia("(prefers-color-scheme: dark)").matches;
     for (let q = 0; q < m.queries; ++q)
       for (let k = 0; k < m.keys; ++k) {
         const x = k * size, y = q * size;
@@ -246,7 +250,18 @@
     grid.replaceChildren(...cells);
   }
 
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { drawMatrix(); drawGrid(); });
+  const repaint = () => { drawMatrix(); drawGrid(); };
+  addEventListener("beforeprint", () => { printing = true; repaint(); });
+  addEventListener("afterprint", () => { printing = false; repaint(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
   settle();
   holder.dataset.ready = "true";
+})();
+
+// On paper, what is folded up would be lost: facts that a reader needs are opened, long tables of numbers are not.
+(() => {
+  const folded = () => document.querySelectorAll("#config-details details:not([open]), #environment-details details:not([open])");
+  let opened = [];
+  addEventListener("beforeprint", () => { opened = [...folded()]; for (const one of opened) one.open = true; });
+  addEventListener("afterprint", () => { for (const one of opened) one.open = false; });
 })();

@@ -41,12 +41,15 @@ def figure(drawn):
 
 
 def more(words, content):
+    """Folded up on a screen."""
     return f"<details><summary>{text(words)}</summary>{content}</details>" if content else ""
 
 
-def verdict_mark(verdict):
+def verdict_mark(verdict, seeds=0):
+    """A verdict with its sign; that of a single seed says so."""
     kind, sign = MARKS.get(verdict, ("open", "?"))
-    return Raw(f'<span class="verdict {kind}">{sign} {text(verdict)}</span>')
+    single = "<br><span class='soft'>single seed</span>" if seeds == 1 else ""
+    return Raw(f'<span class="verdict {kind}">{sign} {text(verdict)}</span>{single}')
 
 
 def board(group):
@@ -57,52 +60,86 @@ def board(group):
     for verdict in group.verdicts:
         tally[verdict["verdict"]] = tally.get(verdict["verdict"], 0) + 1
     counts = "".join(f"<span>{verdict_mark(f'{name}')} {count}</span>" for name, count in tally.items())
+    tested = any(verdict.get("p") is not None for verdict in group.verdicts)
     rows = []
     for verdict in group.verdicts:
         claim = f"<strong>{text(verdict['claim'])}</strong>"
         if verdict.get("note"):
             claim += f'<br><span class="soft">{text(verdict["note"])}</span>'
-        rows.append([Raw(claim), verdict_mark(verdict["verdict"]), verdict.get("figures", ""),
-                     format_number(verdict.get("p"), 3),
-                     format_number(verdict.get("p_holm") if verdict.get("p") is not None else None, 3), verdict.get("seeds", 0),
-                     "threshold set " + verdict.get("set", "?")])
-    columns = ["claim", "verdict", "figures", "p", "p (Holm)", "seeds", ""]
-    return f'<div class="tally">{counts}</div>' + table(columns, rows, {3, 4, 5})
+        p, holm = verdict.get("p"), verdict.get("p_holm")
+        tests = [format_number(p, 3), format_number(holm if p is not None else None, 3)] if tested else []
+        rows.append([Raw(claim), verdict_mark(verdict["verdict"], verdict.get("seeds")), verdict.get("figures", ""), *tests,
+                     verdict.get("seeds", 0), verdict.get("set", "?")])
+    columns = ["claim", "verdict", "figures", *(["p", "p (Holm)"] if tested else []), "seeds", "threshold set"]
+    return f'<div class="tally">{counts}</div>' + table(columns, rows, set(range(3, len(columns) - 1)))
 
 
 def summary_cell(values):
+    """The mean, and under it the deviation of several."""
     if not values:
         return "–"
     mean, sd = figures.mean_sd(values)
-    return format_number(mean) + (f" ± {format_number(sd, 2)}" if len(values) > 1 else "")
+    spread = f"<br><span class='soft'>± {format_number(sd, 2)}</span>" if len(values) > 1 else ""
+    return Raw(format_number(mean) + spread)
+
+
+def interval_cell(interval):
+    return f"{format_number(interval[0], 3)} … {format_number(interval[1], 3)}" if interval else "–"
+
+
+def remarks(group, arm):
+    """What an arm is, and what is to be known about its runs."""
+    parts = [arm.note] if arm.note else []
+    if arm.control:
+        parts.insert(0, "control")
+    if arm.rate:
+        edge = ", at the edge of the grid" if arm.rate["at_edge"] else ""
+        parts.append(f"rate {arm.rate['chosen']:g}{edge}; as good: {100 * arm.rate['basin_share']:.0f} % of the rates")
+    if arm.stale and not group.all_stale():
+        parts.append(f"{arm.stale} of {len(arm.runs)} runs made by other code")
+    states = [run.status for run in arm.runs if run.status not in ("done", "early_stopped")]
+    if group.seeds:
+        parts.extend(f"{states.count(state)} of {len(arm.runs)} runs {state}" for state in sorted(set(states)))
+    else:
+        parts.extend(sorted(set(states)))
+    return "; ".join(parts)
 
 
 def score_table(group):
     columns = ["arm", "seeds", style.label(group.metric)] if group.seeds else ["run", style.label(group.metric)]
     paired = any(arm.difference for arm in group.arms)
     published = any(arm.published is not None for arm in group.arms)
+    known, known_differences = (any(getattr(arm, name) for arm in group.arms) for name in ("interval", "difference_interval"))
+    over = "seeds, sentences" if group.seeds else "sentences"
+    if known:
+        columns += [f"95 % over {over}"]
     if paired:
         columns += ["difference", "p (paired t)"]
+    if known_differences:
+        columns += [f"difference, 95 % over {over}"]
     if published:
         columns += ["published"]
     shown = [c for c in group.columns if c != group.metric]
-    columns += [style.label(c) for c in shown] + ["what it is" if group.seeds else ""]
+    columns += [style.label(c) for c in shown]
     rows, classes = [], []
     for arm in group.arms:
-        row = [arm.name, *([len(arm.values(group.metric))] if group.seeds else []), summary_cell(arm.values(group.metric))]
+        said = remarks(group, arm)
+        name = Raw(f"<div class='arm'>{text(arm.name)}" + (f"<br><span class='soft'>{text(said)}</span>" if said else "") + "</div>")
+        row = [name, *([len(arm.values(group.metric))] if group.seeds else []), summary_cell(arm.values(group.metric))]
+        if known:
+            row.append(interval_cell(arm.interval))
         if paired:
             difference = arm.difference or {}
             row += [format_number(difference.get("mean"), 3), format_number(difference.get("p"), 2)]
+        if known_differences:
+            row.append(interval_cell(arm.difference_interval))
         if published:
             row.append(format_number(arm.published))
         for column in shown:
             row.append(format_number(arm.parameters) if column == "parameters" and arm.parameters else summary_cell(arm.values(column)))
-        states = [run.status for run in arm.runs if run.status not in ("done", "early_stopped")]
-        missing = ", ".join(f"{states.count(state)} of {len(arm.runs)} {state}" for state in sorted(set(states)))
-        row.append(("control; " if arm.control else "") + arm.note + (f" [{missing}]" if states else ""))
         rows.append(row)
         classes.append("control" if arm.control else "")
-    return table(columns, rows, set(range(1, len(columns) - 1)), classes)
+    return table(columns, rows, set(range(1, len(columns))), classes)
 
 
 def curve_table(group):
@@ -134,7 +171,8 @@ def differences(entries):
         rows = [[Raw(f"<code>{text(path)}</code>"), Raw(f"<code>{text(a) or '–'}</code>"), Raw(f"<code>{text(b) or '–'}</code>")]
                 for path, a, b in entry["keys"]]
         content = table(["key", entry["reference"], entry["run"]], rows) if rows else "<p>The same but for its name.</p>"
-        parts.append(more(f"{entry['run']}: {len(rows)} keys differ from {entry['reference']}", content))
+        keys = "1 key differs" if len(rows) == 1 else f"{len(rows)} keys differ"
+        parts.append(more(f"{entry['run']}: {keys} from {entry['reference']}", content))
     return "".join(parts)
 
 
@@ -145,14 +183,13 @@ def environments(groups):
         for arm in group.arms:
             for run in arm.runs:
                 if run.environment:
-                    facts = {k: v for k, v in run.environment.items() if k not in ("started",)}
-                    seen.setdefault(tuple((k, str(v)) for k, v in facts.items()), []).append(
-                        f"{arm.name}{f', seed {run.seed}' if run.seed else ''}")
+                    facts = tuple((k, str(v)) for k, v in run.environment.items() if k != "started")
+                    seen.setdefault(facts, {}).setdefault(arm.name, []).append(str(run.seed) if run.seed else "")
     parts = []
-    for facts, names in seen.items():
-        rows = [[key, value] for key, value in facts]
+    for facts, arms in seen.items():
+        names = [name + (f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})" if any(seeds) else "") for name, seeds in arms.items()]
         listed = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-        parts.append(more(f"{listed}", table(["", ""], rows)))
+        parts.append(more(f"{'All runs' if len(seen) == 1 else listed}", table(["fact", "value"], facts)))
     return "".join(parts)
 
 

@@ -46,7 +46,7 @@ def residual_norm(probe, name):
     else:
         axes.set_ylim(bottom=0)
     axes.set_xlabel("layer (0: embeddings)")
-    axes.set_ylabel("residual over rows")
+    axes.set_ylabel("norm of residual / norm of rows")
     axes.xaxis.get_major_locator().set_params(integer=True)
     style.legend_beside(axes, 2)
     return Figure(name, figure, "How far tokens are from being all alike, by depth: norm of the residual over that of the "
@@ -104,36 +104,86 @@ def heat_map(probe, table, value, name, title, caption, low=None, high=None, sig
     return Figure(name, figure, caption)
 
 
-def pruning(probe, name):
-    """Scores with heads out: by importance, by drop, and the band of random orders."""
-    rows = rows_of(probe, "curves")
-    types = [kind for kind in ("encoder", "decoder", "cross", "pooled") if any(row["type"] == kind for row in rows)]
+TYPES = {"encoder": "encoder self", "decoder": "decoder self", "cross": "cross", "pooled": "all types"}
+ORDERS = {"importance": ("-", 0, "by importance"), "drop": ("--", 1, "by drop (oracle)"),
+          "importance, one kept a layer": (":", 2, "by importance, one head\nkept in every layer")}
+
+
+def curves_of(probes, kind):
+    """{order: {share in %: scores of all runs}}; random orders are one, with all their scores."""
+    found = {}
+    for probe in probes:
+        for row in rows_of(probe, "curves"):
+            if row["type"] == kind:
+                order = "random" if row["order"].startswith("random") else row["order"]
+                found.setdefault(order, {}).setdefault(round(row["share"] * 100, 6), []).append(row["score"])
+    return found
+
+
+def draw_curve(axes, curve, mark, shade, words, band=0.15):
+    shares = sorted(curve)
+    if band and any(len(curve[share]) > 1 for share in shares):
+        axes.fill_between(shares, [min(curve[share]) for share in shares], [max(curve[share]) for share in shares], color=shade,
+                          alpha=band, linewidth=0)
+    axes.plot(shares, [statistics.fmean(curve[share]) for share in shares], mark, color=shade, label=words)
+
+
+def pruning_axes(probes):
+    """A panel for each type of attention that the probes have."""
+    rows = [row for probe in probes for row in rows_of(probe, "curves")]
+    types = [kind for kind in TYPES if any(row["type"] == kind for row in rows)]
     if not types:
-        return None
-    figure, all_axes = style.plot(2.3 * len(types) + 1.7, 2.9, ncols=len(types), squeeze=False, sharey=True)
+        return None, [], []
+    figure, all_axes = style.plot(2.3 * len(types) + 2.0, 2.9, ncols=len(types), squeeze=False, sharey=True)
     for axes, kind in zip(all_axes[0], types):
-        curves = groups([row for row in rows if row["type"] == kind], "order")
-        random = [curve for (order,), curve in curves.items() if order.startswith("random")]
-        if random:
-            shares = [row["share"] * 100 for row in random[0]]
-            columns = list(zip(*[[row["score"] for row in curve] for curve in random]))
-            axes.fill_between(shares, [min(c) for c in columns], [max(c) for c in columns], color=CONTROL, alpha=0.25,
-                              linewidth=0, label=f"{len(random)} random orders: range")
-            axes.plot(shares, [statistics.fmean(c) for c in columns], color=CONTROL, label="their mean")
-        orders = [order for (order,) in curves if not order.startswith("random")]
-        for order in orders:
-            curve = curves[order,]
-            mark = {"importance": "-", "drop": "--"}.get(order, ":")
-            shade = style.colour({"importance": 0, "drop": 1}.get(order, 2))
-            axes.plot([row["share"] * 100 for row in curve], [row["score"] for row in curve], mark, color=shade,
-                      label={"importance": "by importance", "drop": "by drop (oracle)"}.get(order, "one kept a layer"))
-        axes.set_title({"encoder": "encoder self", "decoder": "decoder self", "cross": "cross", "pooled": "all types"}[kind],
-                       fontsize=9)
+        axes.set_title(TYPES[kind], fontsize=9)
         axes.set_xlabel("heads out, %")
+    all_axes[0][0].set_ylabel(score_label(probes[0]))
+    return figure, list(zip(all_axes[0], types)), next((probe["notes"][0] for probe in probes if probe.get("notes")), "")
+
+
+def score_label(probe):
+    """What a pruning probe scored by, from its first note: "scores: bleu; …"."""
     notes = " ".join(probe.get("notes", [])[:1])
-    all_axes[0][0].set_ylabel(style.label(notes.removeprefix("scores: ").split(";")[0]) or "score")
-    style.legend_beside(all_axes[0][-1], 4)
-    return Figure(name, figure, f"Pruning heads without retraining; {notes}.")
+    return style.label(notes.removeprefix("scores: ").split(";")[0]) or "score"
+
+
+def pruning(probes, name):
+    """Scores with heads out: by importance, by drop, and the band of random orders; means and ranges over several runs."""
+    figure, panels, notes = pruning_axes(probes)
+    if figure is None:
+        return None
+    for axes, kind in panels:
+        curves = curves_of(probes, kind)
+        if "random" in curves:
+            orders = max(len(scores) for scores in curves["random"].values())
+            draw_curve(axes, curves["random"], "-", CONTROL, "mean of random orders", band=0)
+            shares = sorted(curves["random"])
+            axes.fill_between(shares, [min(curves["random"][s]) for s in shares], [max(curves["random"][s]) for s in shares],
+                              color=CONTROL, alpha=0.25, linewidth=0, label=f"their range ({orders // len(probes)} orders"
+                              + (f",\n{len(probes)} seeds)" if len(probes) > 1 else ")"))
+        for order in sorted(set(curves) - {"random"}, key=lambda one: ORDERS.get(one, (":", 3, one))[1]):
+            mark, shade, words = ORDERS.get(order, (":", 3, order))
+            draw_curve(axes, curves[order], mark, style.colour(shade), words)
+    style.legend_beside(panels[-1][0], 4)
+    spread = " Lines: means over seeds; bands: their range." if len(probes) > 1 else ""
+    return Figure(name, figure, f"Pruning heads without retraining; {notes}.{spread}")
+
+
+def pruning_of_arms(arms, name):
+    """`arms`: {name: probes}. Of one arm all orders, of several the order by importance."""
+    if len(arms) == 1:
+        return pruning(next(iter(arms.values())), name)
+    figure, panels, notes = pruning_axes([probe for probes in arms.values() for probe in probes])
+    if figure is None:
+        return None
+    for axes, kind in panels:
+        for index, (arm, probes) in enumerate(arms.items()):
+            curve = curves_of(probes, kind).get("importance")
+            if curve:
+                draw_curve(axes, curve, "-" if index < len(style.COLOURS) else "--", style.colour(index), arm)
+    style.legend_beside(panels[-1][0], len(arms))
+    return Figure(name, figure, f"Pruning heads by importance, without retraining; {notes}. Lines: means over seeds; bands: their range.")
 
 
 def paths(probe, name):
@@ -162,7 +212,7 @@ def paths(probe, name):
 
 # Probes whose curves of all arms stand on shared axes: the table, what tells lines of one run apart, what is drawn.
 SHARED = {
-    "residual_norm": ("stack", "layer", "mean", "residual over rows", {"centre": "mean", "norm": "composite"}),
+    "residual_norm": ("stack", "layer", "mean", "norm of residual / norm of rows", {"centre": "mean", "norm": "composite"}),
     "token_cosine": ("stack", "layer", "mean", "mean cosine of token pairs", {}),
     "path_decomposition": (None, "length", "token_accuracy", "token accuracy", {}),
 }
@@ -209,7 +259,9 @@ def shared_curves(kind, arms, name):
         "token_cosine": "How alike the tokens of a sentence are, by depth.",
         "path_decomposition": "What sums of paths of one length score.",
     }
-    return Figure(name, figure, captions[kind] + " Lines: means over seeds and sentences; bands: range over seeds.")
+    over = "draws and seeds" if kind == "path_decomposition" else "seeds"
+    return Figure(name, figure, f"{captions[kind]} Lines: means over {over if 'draws' in over else 'seeds and sentences'}; "
+                                f"bands: range over {over}.")
 
 
 def figures(kind, probe, name):
@@ -226,8 +278,8 @@ def figures(kind, probe, name):
         "value_norms": lambda: [
             heat_map(probe, "value_norms", "value", name, "norm of values", "How long the value vectors of every head are.", low=0)],
         "head_pruning": lambda: [
-            pruning(probe, name),
-            heat_map(probe, "single", "change", name + "_single", "change of score",
+            pruning([probe], name),
+            heat_map(probe, "single", "change", name + "_single", f"change of {score_label(probe)}",
                      "What the score loses (red) or gains (blue) when one head alone is out.", signed=True)],
         "path_decomposition": lambda: [paths(probe, name)],
     }

@@ -26,7 +26,7 @@ class Report:
         self.problems = list(self.gathered.get("problems", []))
         self.groups = [data.study_group(study) for study in self.gathered["studies"]]
         if self.gathered["runs"]:
-            self.groups.append(data.runs_group(self.gathered["runs"]))
+            self.groups.append(data.runs_group(self.gathered["runs"], self.gathered.get("comparison")))
         self.drawn = []
 
     def keep(self, drawn):
@@ -48,8 +48,8 @@ class Report:
         if not group.metric:
             return ""
         name = self.prefix(group)
-        content = self.keep(figures.scores(group, name + "scores")) + page.more("Numbers", page.score_table(group)).replace(
-            "<details>", "<details open>")
+        content = self.keep(figures.scores(group, name + "scores")) + self.keep(figures.differences(group, name + "differences"))
+        content += page.more("Numbers", page.score_table(group)).replace("<details>", "<details open>")
         for key, points in figures.axis_arms(group).items():
             content += self.keep(figures.along_axis(group, key, points, f"{name}along_{safe_name(key)}"))
         return f"<h2 id='{name}scores'>{text(group.title)}: scores</h2>" + content
@@ -85,6 +85,8 @@ class Report:
             if kind in probe_figures.SHARED and len(found) > 1:
                 parts.append(self.shared_probe(group, name, kind))
             elif kind != "attention_maps":
+                if kind == "head_pruning" and len(found) > 1:
+                    parts.append(self.shared_pruning(group, name, found))
                 first = {}
                 for arm, run in found:
                     first.setdefault(arm.name, (arm, run))
@@ -98,11 +100,19 @@ class Report:
         tables = "".join(page.more(f"{arm}", self.tables(probes[0])) for arm, _, probes in arms)
         return f"<h3>{text(name.replace('_', ' '))}</h3>{drawn}" + page.more("Numbers of the first seed", tables)
 
+    def shared_pruning(self, group, name, found):
+        """Curves over seeds, those of all arms on shared axes; the runs' own follow."""
+        arms = {}
+        for arm, run in found:
+            arms.setdefault(arm.name, []).append(run.probes[name])
+        drawn = self.keep(probe_figures.pruning_of_arms(arms, self.prefix(group) + safe_name(name)))
+        return f"<h3>{text(name.replace('_', ' '))}: {'all arms' if len(arms) > 1 else 'all seeds'}</h3>{drawn}"
+
     def probe_of_run(self, name, arm, run):
         probe = run.probes[name]
         label = f"{arm.name}{f', seed {run.seed}' if run.seed else ''}"
         drawn = "".join(self.keep(one) for one in probe_figures.figures(probe["kind"], probe, safe_name(f"{name}_{label}")))
-        notes = "".join(f"<p class='soft'>{text(note)}</p>" for note in probe.get("notes", []))
+        notes = "".join(f"<p class='soft small-print'>{text(note)}</p>" for note in probe.get("notes", []))
         return f"<h3>{text(label)}: {text(name.replace('_', ' '))}</h3>{drawn}{notes}" + page.more("Numbers", self.tables(probe))
 
     def tables(self, probe):
@@ -132,6 +142,8 @@ class Report:
                 facts.append("a single seed" if seeds == 1 else f"{seeds} seeds")
             if group.quick:
                 facts.append("quick version")
+            if group.all_stale():
+                facts.append("all runs made by other code than this program's")
             if group.question:
                 parts.append(f"<p>{text(group.question)}</p>")
             if group.source:
@@ -155,9 +167,9 @@ class Report:
         sections.append(("probes", "Probes", self.probes_section()))
         sections.append(("attention", "Attention", page.head_view(self.views())))
         different = page.differences(self.gathered.get("differences", []))
-        sections.append(("config", "Configuration", different and f"<h2 id='config'>Differences of configuration</h2>{different}"))
+        sections.append(("config", "Configuration", different and f"<h2 id='config'>Differences of configuration</h2><div id='config-details'>{different}</div>"))
         environments = page.environments(self.groups)
-        sections.append(("environment", "Environment", environments and f"<h2 id='environment'>Environment</h2>{environments}"))
+        sections.append(("environment", "Environment", environments and f"<h2 id='environment'>Environment</h2><div id='environment-details'>{environments}</div>"))
         names = [group.title for group in self.groups if group.seeds] or [run["name"] for run in self.gathered["runs"]]
         title = " and ".join(names[:3]) + (" …" if len(names) > 3 else "")
         return page.whole(title, self.lead(), sections, page.problems(self.problems))

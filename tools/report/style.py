@@ -101,9 +101,11 @@ def plot(width=6.6, height=3.2, **more):
     return figure, axes
 
 
-def log_axis(axis):
-    """A logarithmic axis with plain numbers at 1, 2 and 5."""
+def log_axis(axis, values):
+    """A logarithmic axis: plain numbers at 1, 2 and 5, or powers of ten where the values span more than three."""
     (axis.axes.set_yscale if axis.axis_name == "y" else axis.axes.set_xscale)("log")
+    if max(values) / min(values) > 1000:
+        return
     axis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(matplotlib.ticker.NullFormatter())
@@ -130,11 +132,13 @@ LABELS = {
 
 
 def label(metric):
-    """A metric's name for people: "BLEU, test_2016_flickr"."""
+    """A metric's name for people: "BLEU, test_2016_flickr", "residual: encoder, layer 5"."""
     for ending, words in LABELS.items():
         if metric == ending:
             return words
         if metric.endswith("_" + ending):
             where = metric[: -len(ending) - 1]
             return f"{words}, {'validation' if where == 'valid' else where}"
-    return metric.replace("_", " ")
+    probe, *path = metric.split(".")
+    words = ", ".join(step.replace("_", " ") for step in path)
+    return probe.replace("_", " ") + (f": {words}" if path else "")
