@@ -4,9 +4,9 @@
 
 #include <bit>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <new>
-#include <unordered_map>
 #include <vector>
 
 #include "core/profile.h"
@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kHugePage = std::size_t{1} << 21;
+constexpr std::size_t kLargestWaste = 2;  // a block of up to so many times the size serves
 
 // Rounds up to one of eight sizes an octave.
 std::size_t size_class(std::size_t bytes) {
@@ -37,7 +38,7 @@ std::byte* allocate(std::size_t bytes) {
 
 struct Pool::State {
   std::mutex mutex;
-  std::unordered_map<std::size_t, std::vector<std::byte*>> free;
+  std::map<std::size_t, std::vector<std::byte*>> free;  // by size; no list is empty
   PoolCounters counters;
 
   ~State() { release(); }
@@ -46,6 +47,17 @@ struct Pool::State {
       for (std::byte* block : blocks) std::free(block);
     free.clear();
     counters.cached_bytes = 0;
+  }
+  // A free block of the size, or the next larger one that there is, whose size `bytes` becomes; else null.
+  // Batches differ in length: were every size to wait for its own blocks, all sizes' would pile up.
+  std::byte* reuse(std::size_t& bytes) {
+    const auto found = free.lower_bound(bytes);
+    if (found == free.end() || found->first > kLargestWaste * bytes) return nullptr;
+    bytes = found->first;
+    std::byte* block = found->second.back();
+    found->second.pop_back();
+    if (found->second.empty()) free.erase(found);
+    return block;
   }
   void give_back(std::byte* block, std::size_t bytes) {
     if (Profile* profile = Profile::active()) profile->given_back(block, bytes);
@@ -65,19 +77,17 @@ Pool& Pool::global() {
 
 std::shared_ptr<std::byte> Pool::take(std::size_t bytes) {
   bytes = size_class(bytes);
-  std::byte* block = nullptr;
   bool missed = false;
+  std::byte* block = nullptr;
   {
     const std::lock_guard lock(state_->mutex);
     auto& counters = state_->counters;
-    auto& blocks = state_->free[bytes];
-    if (blocks.empty()) {
+    block = state_->reuse(bytes);
+    if (block == nullptr) {
       block = allocate(bytes);
       ++counters.misses;
       missed = true;
     } else {
-      block = blocks.back();
-      blocks.pop_back();
       ++counters.hits;
       counters.cached_bytes -= bytes;
     }

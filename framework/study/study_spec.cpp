@@ -19,13 +19,13 @@ bool all_different(const std::vector<T>& values) {
 void RatesSpec::fields(Fields& f) {
   f("values", values, above(0), "learning rates that each arm tries; empty: that of its config");
   f("seeds", seeds, at_least(0), "of these trials; other ones than the reported");
-  f("choose_by", choose_by, "validation metric that chooses the best rate");
+  f("choose_by", choose_by, "validation metric that chooses the best rate, or step: who stops first");
   f("within", within, at_least(0),
     "distance from the best that still counts as good, for the width of the basin; 0: 1 % of the best");
   f.check(!seeds.empty(), "seeds", "needs at least one seed");
   f.check(all_different(values), "values", "a rate is given twice");
-  f.check(choose_by.rfind("valid_", 0) == 0, "choose_by",
-          "must be a validation metric, valid_…: the test set chooses nothing");
+  f.check(choose_by.rfind("valid_", 0) == 0 || choose_by == "step", "choose_by",
+          "must be a validation metric, valid_…, or step: the test set chooses nothing");
 }
 
 void StudySpec::fields(Fields& f) {

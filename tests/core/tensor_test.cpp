@@ -48,6 +48,19 @@ TEST_CASE("the pool hands blocks out again") {
   CHECK(after.live_bytes == before.live_bytes);
 }
 
+TEST_CASE("a shorter batch lives in the blocks of a longer one, a much shorter one does not") {
+  auto& pool = Pool::global();
+  pool.release_cached();
+  { const Tensor longer({40000}, DType::f32); }
+  const auto before = pool.counters();
+  { const Tensor shorter({23000}, DType::f32); }
+  CHECK(pool.counters().misses == before.misses);
+  CHECK(pool.counters().live_bytes == before.live_bytes);
+  CHECK(pool.counters().cached_bytes == before.cached_bytes);
+  { const Tensor tiny({100}, DType::f32); }
+  CHECK(pool.counters().misses == before.misses + 1);
+}
+
 TEST_CASE("a mask is the meeting of lengths, causality, band and explicit intervals") {
   Mask mask;
   mask.queries = mask.keys = Sequences::of_lengths({3, 5});

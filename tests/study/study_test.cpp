@@ -110,6 +110,7 @@ TEST_CASE("what is wrong with a study is said with its place, all at once") {
         std::string::npos);
   CHECK(refusal("  arms: {a: {}}\n  rates: {values: [1], choose_by: test_bleu}\n")
             .find("test set chooses nothing") != std::string::npos);
+  CHECK(refusal("  arms: {a: {}}\n  rates: {values: [1], choose_by: step}\n").empty());
 }
 
 TEST_CASE("arms start from prepared runs, which have their own files and keys") {
