@@ -84,6 +84,12 @@ std::vector<std::string> intervention_names(const Transformer& model) {
   return all;
 }
 
+bool matches(const Intervention& rule, const Transformer& model) {
+  const auto names = intervention_names(model);
+  return std::any_of(names.begin(), names.end(),
+                     [&rule](const std::string& name) { return fits(rule.pattern, name); });
+}
+
 Interventions::Interventions(ProbeSubject& reference, const std::vector<Intervention>& rules)
     : ModelObserver(reference.model), seed_(reference.seed) {
   for (const Intervention& rule : rules) plan(reference.model, rule);

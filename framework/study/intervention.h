@@ -32,6 +32,9 @@ Intervention parse_intervention(const std::string& text);
 // Every name that a pattern may match: sublayers, then heads.
 std::vector<std::string> intervention_names(const Transformer& model);
 
+// Whether the rule's pattern matches any of them.
+bool matches(const Intervention& rule, const Transformer& model);
+
 // In force while it lives, in decoding and scoring too.
 class Interventions final : public ModelObserver {
  public:

@@ -22,37 +22,37 @@ bool produced(const Study& study, const Planner& planner, const std::string& met
   return metric == "parameters";
 }
 
+void require(const Study& study, const Planner& planner, const std::string& metric,
+             const std::string& place) {
+  if (metric.empty() || produced(study, planner, metric)) return;
+  throw ConfigError(fmt::format("{}: no arm produces the metric '{}'; they produce: {}", place, metric,
+                                join_names(planner.facts(0).metrics)));
+}
+
 void check_controls(const Study& study, const Planner& planner) {
   std::vector<std::string> known;
   for (const Baseline& baseline : planner.facts(0).baselines) known.push_back(baseline.name);
   for (const std::string& name : study.spec.controls)
     if (!among(known, name))
-      throw ConfigError(fmt::format("error: study '{}': no control '{}' for this task; there are: {}",
-                                    study.spec.name, name, join_names(known)));
+      throw ConfigError(fmt::format("{}: no control '{}' for this task; there are: {}",
+                                    study.error_about("controls"), name, join_names(known)));
 }
 
 }  // namespace
 
 void check_metrics(const Study& study, const Planner& planner) {
-  const auto& known = planner.facts(0).metrics;
-  if (known.empty() && study.spec.metric.empty())
+  if (planner.facts(0).metrics.empty() && study.spec.metric.empty())
     throw ConfigError("error: study.metric: the task has no scores; name a metric");
-  std::vector<std::string> wanted = study.spec.columns;
-  if (!study.spec.metric.empty()) wanted.push_back(study.spec.metric);
-  for (std::size_t arm = 0; arm < study.arms.size(); ++arm)
-    if (!planner.rates(arm).empty()) wanted.push_back(study.spec.rates.choose_by);
   check_controls(study, planner);
-  for (const Claim& claim : study.claims) {
-    const std::string& name = claim.spec->metric;
-    if (!name.empty() && !produced(study, planner, name))
-      throw ConfigError(
-          fmt::format("{}: error: 'study.expect.{}': no arm produces the metric '{}'; they produce: {}",
-                      claim.position.text(), claim.name, name, join_names(known)));
-  }
-  for (const std::string& name : wanted)
-    if (!produced(study, planner, name))
-      throw ConfigError(fmt::format("error: study '{}': no arm produces the metric '{}'; they produce: {}",
-                                    study.spec.name, name, join_names(known)));
+  require(study, planner, study.spec.metric, study.error_about("metric"));
+  for (const std::string& metric : study.spec.columns)
+    require(study, planner, metric, study.error_about("columns"));
+  for (std::size_t arm = 0; arm < study.arms.size(); ++arm)
+    if (!planner.rates(arm).empty())
+      require(study, planner, study.spec.rates.choose_by, study.error_about("rates"));
+  for (const Claim& claim : study.claims)
+    require(study, planner, claim.spec->metric,
+            fmt::format("{}: error: 'study.expect.{}'", claim.position.text(), claim.name));
 }
 
 }  // namespace attnlab

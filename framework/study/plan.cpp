@@ -101,8 +101,7 @@ void Planner::look_at(std::size_t index, LoadedTasks& tasks) {
     const auto built = build_model(*spec, vocabulary_of(task), choose_precision(spec->precision).type, true,
                                    InitialValues::zero);
     for (const ProbeUse& use : study_.probes)
-      if (const std::string reason = use.covers(arm.name) ? use.probe->refusal(spec->model) : "";
-          !reason.empty())
+      if (const std::string reason = use.refusal(arm.name, spec->model, *built->model); !reason.empty())
         throw ConfigError(fmt::format("{}: error: 'study.probes.{}' on arm '{}': {}", use.position.text(),
                                       use.name, arm.name, reason));
     if (built->parameters.count(true) < built->parameters.count(false))

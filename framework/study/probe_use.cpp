@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "config/error.h"
 #include "config/spec.h"
 #include "core/error.h"
 #include "data/sha256.h"
+#include "study/intervention.h"
 #include "train/durable_file.h"
 
 namespace attnlab {
@@ -13,6 +15,16 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr const char* kNote = "of.json";
+
+// What is wrong with the form of a rule; empty: nothing.
+std::string complaint(const std::string& rule) {
+  try {
+    parse_intervention(rule);
+  } catch (const ConfigError& error) {
+    return std::string(error.what()).substr(std::string_view("error: ").size());
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -22,12 +34,21 @@ void ProbeUse::fields(Fields& f) {
   f("sentences", sentences, at_least(1), "of the split, at most");
   f("split", split, "valid, train, or the name of a test set");
   f("text", text, "file of sentences instead of a split");
+  f("ablate", ablate, "PATTERN=zero|mean|resample|uniform, of heads and sublayers, while it measures");
   f("arms", arms, "arms that are measured; empty: all");
+  for (const std::string& rule : ablate) f.check(complaint(rule).empty(), "ablate", complaint(rule));
   f.check(probe != nullptr, "probe", "names what is measured: see attnlab list probe");
 }
 
 bool ProbeUse::covers(const std::string& arm) const {
   return arms.empty() || std::find(arms.begin(), arms.end(), arm) != arms.end();
+}
+
+std::string ProbeUse::refusal(const std::string& arm, const ModelSpec& spec, const Transformer& model) const {
+  if (!covers(arm)) return "";
+  for (const std::string& rule : ablate)
+    if (!matches(parse_intervention(rule), model)) return "'" + rule + "' matches no head and no sublayer";
+  return probe->refusal(spec);
 }
 
 std::string ProbeUse::kind() const { return Registry<ProbeSpec>::name_of(*probe); }
@@ -39,6 +60,7 @@ std::vector<std::string> ProbeUse::arguments(const fs::path& folder) const {
   else
     words.insert(words.end(), {"--text", text});
   if (initial) words.emplace_back("--initial");
+  for (const std::string& rule : ablate) words.insert(words.end(), {"--ablate", rule});
   const auto plain = Registry<ProbeSpec>::make(kind());
   for (const SpecDifference& item : diff(*plain, *probe))
     words.insert(words.end(), {"--set", kind() + "." + item.path + "=" + item.b});

@@ -19,10 +19,13 @@ struct ProbeUse {
   bool initial = false;
   std::int64_t sentences = 64;
   std::string split = "valid", text;
+  std::vector<std::string> ablate;  // interventions, "PATTERN=zero"
   std::vector<std::string> arms;
 
   void fields(Fields& f);
   bool covers(const std::string& arm) const;
+  // Why it cannot measure this arm's model; empty: it can.
+  std::string refusal(const std::string& arm, const ModelSpec& spec, const Transformer& model) const;
   std::string kind() const;  // registered name of the probe
   // What follows `attnlab probe RUN`; the result goes to `folder`.
   std::vector<std::string> arguments(const std::filesystem::path& folder) const;

@@ -55,6 +55,7 @@ class Reader {
     node_ = tree_.take("study");
     const ConfigNode quick = taken(node_, "quick");
     if (study_.quick) apply_quick(quick);
+    for (const ConfigNode::Entry& entry : node_.entries) study_.places[entry.key] = entry.position;
     read_part({node_, "study", start_, kReadByHand}, study_.spec, problems_);
     const auto base = std::make_unique<ExperimentSpec>();
     read_spec(tree_, *base, problems_);
@@ -357,6 +358,11 @@ const Arm* Study::find(std::string_view name) const {
   const auto found =
       std::find_if(arms.begin(), arms.end(), [name](const Arm& arm) { return arm.name == name; });
   return found == arms.end() ? nullptr : &*found;
+}
+
+std::string Study::error_about(const std::string& key) const {
+  const auto place = places.find(key);
+  return (place == places.end() ? "" : place->second.text() + ": ") + "error: 'study." + key + "'";
 }
 
 bool is_study(const Tree& tree) { return tree.where("study").has_value(); }

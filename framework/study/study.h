@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,10 +45,13 @@ struct Study {
   std::vector<Arm> arms;
   std::vector<ProbeUse> probes;
   std::vector<Claim> claims;
+  std::map<std::string, SourcePosition> places;  // of the keys of its section, "metric"
 
   const Arm* find(std::string_view name) const;
   // runs/NAME, or runs/NAME-quick.
   std::string folder_name() const { return spec.name + (quick ? "-quick" : ""); }
+  // "study.yaml:3:5: error: 'study.metric'": how an error about a key of its section begins.
+  std::string error_about(const std::string& key) const;
 };
 
 // Whether it can name an arm, a probe or a preparation: it becomes a folder.

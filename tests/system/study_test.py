@@ -213,6 +213,17 @@ study:
         before = {path: path.stat().st_mtime_ns for path in files}
         self.assertEqual(self.attnlab("run", "probed.yaml").out, done.out)
         self.assertEqual({path: path.stat().st_mtime_ns for path in files}, before)
+        self.write("out.yaml", config.replace("    entropy: attention_entropy", "    without: {probe: residual_norm, sentences: 4, ablate: "
+                                              "['encoder.layers.*.mlp=zero'], arms: [full]}"))
+        self.attnlab("run", "out.yaml")
+        full = next(arm for arm in self.results("probed")["arms"] if arm["name"] == "full")["runs"][0]["values"]
+        at = "encoder.mean.composite.layer_1"
+        self.assertNotEqual(full[f"without.{at}"], full[f"start.{at}"])
+        for rule, wanted in (("encoder.layers.*.mpl=zero", "matches no head and no sublayer"), ("encoder.*.mlp=zer", "zero, mean")):
+            self.write("bad.yaml", config.replace("probe: residual_norm, initial: true", f"probe: residual_norm, ablate: ['{rule}']"))
+            refused = self.attnlab("run", "bad.yaml", code=2).err
+            self.assertIn(wanted, refused)
+            self.assertRegex(refused, r"bad\.yaml:6:\d+: error")
         for change, wanted in (("probe: residual_nrm", "residual_norm"), ("arms: [ful], sentences", "did you mean 'full'?"),
                                ("lo: 1e-6", "did you mean 'low'?")):
             old = {"p": "probe: residual_norm", "a": "arms: [full], sentences", "l": "low: 1e-6"}[change[0]]
@@ -222,13 +233,15 @@ study:
         self.assertIn("bad.yaml:6:5: error: 'study.probes.start' on arm 'bare'", self.attnlab("run", "bad.yaml", code=2).err)
 
     def test_kill_at_random(self):
-        self.attnlab("run", "parts.yaml", "--set", "train.max_steps=60", "--set", "train.checkpoint_every=10")
+        arguments = ("run", "parts.yaml", "--jobs", "2", "--set", "train.max_steps=60", "--set", "train.checkpoint_every=10",
+                     "--set", "study.probes={entropy: attention_entropy}")
+        self.attnlab(*arguments)
         expected = self.numbers()
+        self.assertTrue(any(name.startswith("entropy.") for name in expected["arms"][0]["runs"][0]["values"]))
         os.rename(self.folder / "runs", self.folder / "unbroken")
         seed = int(os.environ.get("ATTNLAB_TEST_SEED", random.randrange(10**6)))
         print(f"kills at random: ATTNLAB_TEST_SEED={seed}", flush=True)
         draw = random.Random(seed)
-        arguments = ("run", "parts.yaml", "--jobs", "2", "--set", "train.max_steps=60", "--set", "train.checkpoint_every=10")
         for sent in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
             process = self.start(*arguments)
             started = time.monotonic()
@@ -238,9 +251,11 @@ study:
                 process.send_signal(sent)
                 self.assertIn(process.wait(60), (-sent, 128 + sent, 0))
         finished = {name: stamp for name, stamp in self.finished_stamps().items()}
+        probes = {path: path.stat().st_mtime_ns for path in (self.folder / "runs/parts/study/probes").glob("*/*/of.json")}
         self.attnlab(*arguments)
         after = self.stamps()
         self.assertEqual({name: after[name] for name in finished}, finished, "no finished run is made again")
+        self.assertEqual({path: path.stat().st_mtime_ns for path in probes}, probes, "nor a finished probe")
         self.assertEqual(self.numbers(), expected)
 
     def finished_stamps(self):
@@ -317,8 +332,8 @@ study:
         refused("    no_mlp: {publshed: 3}\n", "bad.yaml:10:14: error: unknown key 'publshed'")
         refused("    no_mlp: {axes: {model.heads: []}}\n", "bad.yaml:10:21: error:", "axis without values")
         refused("    no_mlp: {axes: {model.heads: {from: 3, to: 1, step: 1}}}\n", "must be larger than 'from'")
-        refused("    full: {}\n", "key 'full' given twice")
-        refused("    heads-4: {}\n    no_mlp: {}\n", "two arms have the name 'heads-4'")
+        refused("    full: {}\n", "bad.yaml:10:5: error:", "key 'full' given twice")
+        refused("    heads-4: {}\n    no_mlp: {}\n", "bad.yaml:13:5: error: two arms have the name 'heads-4'")
         refused("    study: {}\n    no_mlp: {}\n", "no name for an arm")
         refused("    no_mlp: {model: {heads: 3}}\n", "arm 'no_mlp'", "16", "3")
         refused("    no-mlp: {}\n", "no arm has the name 'no_mlp', did you mean 'no-mlp'?")
@@ -327,9 +342,13 @@ study:
                 "bad.yaml:14:5: error:", "no arm produces the metric 'blue'", "valid_nll", old=metric)
         refused("    size: {kind: difference, arm: no_mlp}\n", "needs 'at_least', 'at_most' or both", old=metric)
         refused("    size: {kind: diference, arm: no_mlp}\n", "difference", old=metric)
-        refused("  controls: [majorty]\n", "no control 'majorty'", "majority", old="  source: a made-up table\n")
-        refused("  rates: {values: [1e-3], choose_by: valid_bleu}\n", "no arm produces the metric 'valid_bleu'", "valid_nll",
+        refused("  metric: valid_bleu\n", "bad.yaml:5:3: error: 'study.metric': no arm produces the metric 'valid_bleu'",
                 old="  source: a made-up table\n")
+        refused("  columns: [parameters, blue]\n", "bad.yaml:7:3: error: 'study.columns': no arm produces the metric 'blue'",
+                old="  columns: [valid_nll, parameters]\n")
+        refused("  controls: [majorty]\n", "bad.yaml:5:3: error: 'study.controls': no control 'majorty'", "majority", old="  source: a made-up table\n")
+        refused("  rates: {values: [1e-3], choose_by: valid_bleu}\n", "bad.yaml:5:3: error: 'study.rates': no arm produces",
+                "the metric 'valid_bleu'", "valid_nll", old="  source: a made-up table\n")
         refused("  seeds: []\n", "at least one seed", old="  seeds: [1, 2]\n")
         refused("  seeds: [1, 1]\n", "given twice", old="  seeds: [1, 2]\n")
         refused("  only: [ful]\n", "did you mean 'full'?", old="  source: a made-up table\n")

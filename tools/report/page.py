@@ -214,8 +214,11 @@ def head_view(views):
 
     if not views:
         return ""
+    two = any(sentence["target"] for view in views for sentence in view["sentences"])
+    targets = " A token of the target is the one just read; looking around, it chooses the one after it." if two else ""
     colours = text("[" + ",".join(f'"{c}"' for c in style.COLOURS) + "]")
-    return (f"<h2 id='attention'>Attention</h2><p class='soft'>Point at a token to see where it looks, or, on the right, who looks at it.</p>"
+    return (f"<h2 id='attention'>Attention</h2><p class='soft'>Point at a token to see where it looks, or, on the right, who looks at it."
+            f"{targets}</p>"
             f"<div class='view' id='head-view' data-colours=\"{colours}\"><noscript>The head view needs JavaScript.</noscript></div>"
             f"<script type='application/json' id='attention-data'>{module.to_script(views)}</script>")
 
