@@ -4,8 +4,8 @@
 
 #include "core/parallel.h"
 #include "core/profile.h"
-#include "kernels/matmul_bf16.h"
 #include "kernels/matmul_blocks.h"
+#include "kernels/matmul_loops.h"
 #include "kernels/matmul_scratch.h"
 #include "kernels/matmul_serial.h"
 #include "kernels/matmul_tile.h"
@@ -111,7 +111,7 @@ void run_in_shares(const MatrixView& a, const MatrixView& b, const MutableMatrix
                    const MatmulOptions& options) {
   const Cut cut(a, b, c, options, detail::choose_shares(c.rows, c.columns, a.columns, thread_count()));
   const bool late = is_read_late(a, c, options);
-  const auto multiply = [late](const auto&... operands) { detail::bf16_product(operands..., late); };
+  const auto multiply = [late](const auto&... operands) { detail::loop_product(operands..., late); };
   parallel_items(cut.items(), [&cut, &multiply](Index i) { cut.run(i, multiply); });
 }
 
@@ -135,7 +135,7 @@ void matmul(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c
   detail::check_product(a, b, c, options);
   if (c.rows == 0 || c.columns == 0) return;
   const Report report(1, a, b, c);
-  if (detail::goes_to_bf16_loops(a, b, c, options)) return run_in_shares(a, b, c, options);
+  if (detail::goes_to_loops(a, b, c, options)) return run_in_shares(a, b, c, options);
   const Cut cut(a, b, c, options, detail::choose_blocks(c.rows, c.columns, a.columns, a.type));
   if (cut.sums_are_cut())
     run_in_pieces(cut, c.rows);

@@ -4,8 +4,8 @@
 #include <atomic>
 
 #include "kernels/cpu.h"
-#include "kernels/matmul_bf16.h"
 #include "kernels/matmul_library.h"
+#include "kernels/matmul_loops.h"
 #include "kernels/matmul_scratch.h"
 #include "kernels/matmul_tile.h"
 #include "kernels/matmul_views.h"
@@ -17,11 +17,15 @@ std::atomic<bool> emulation{false};
 
 bool multiplies_bf16() { return has_native_bf16() && !emulation; }
 
-// Multiply-adds up to which our own loops beat the library, whose call costs more than a microsecond
-// (measured with AVX-512). With few rows, turning a transposed b around costs more than the product.
-bool is_small(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c) {
+// Multiply-adds up to which tiles beat the loops, which pack, and the library, whose call costs more than a
+// microsecond (measured with AVX-512). With few rows, turning a transposed b around costs more than the
+// product.
+bool is_small(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
+              const MatmulOptions& options) {
   const Index few_rows = b.transposed && a.rows < 4 ? 16 : 1;
-  const Index limit = a.type == DType::bf16 ? 96 * 1024 : 256 * 1024;
+  const Index limit = a.type == DType::bf16                   ? 96 * 1024
+                      : detail::suits_loops(a, b, c, options) ? 8 * 1024
+                                                              : 256 * 1024;
   return a.rows * a.columns * c.columns * few_rows <= limit;
 }
 
@@ -38,8 +42,8 @@ void widened_product(const MatrixView& a, const MatrixView& b, const MutableMatr
     const Index columns = std::min(kStrip, c.columns - column);
     const MatrixView strip = detail::block_of(b, 0, b.rows, column, columns);
     float* sums = room(c_scratch, c.rows, columns);
-    detail::library_product(wide_a, detail::widen(strip, room(b_scratch, b.rows, columns)),
-                            mutable_matrix(sums, c.rows, columns), {});
+    detail::serial_product(wide_a, detail::widen(strip, room(b_scratch, b.rows, columns)),
+                           mutable_matrix(sums, c.rows, columns), {});
     detail::finish(sums, detail::block_of(c, 0, c.rows, column, columns),
                    detail::options_at(options, column));
   }
@@ -51,17 +55,18 @@ void emulate_bf16(bool on) { emulation = on; }
 
 namespace detail {
 
-bool goes_to_bf16_loops(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
-                        const MatmulOptions& options) {
-  return a.type == DType::bf16 && multiplies_bf16() && !is_small(a, b, c) &&
-         suits_bf16_loops(a, b, c, options);
+bool goes_to_loops(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
+                   const MatmulOptions& options) {
+  return (a.type != DType::bf16 || multiplies_bf16()) && !is_small(a, b, c, options) &&
+         suits_loops(a, b, c, options);
 }
 
 void serial_product(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
                     const MatmulOptions& options) {
-  if (a.type == DType::f64 || a.columns == 0 || is_small(a, b, c)) return tile_product(a, b, c, options);
+  if (a.type == DType::f64 || a.columns == 0 || is_small(a, b, c, options))
+    return tile_product(a, b, c, options);
   if (a.type == DType::bf16 && !multiplies_bf16()) return widened_product(a, b, c, options);
-  if (goes_to_bf16_loops(a, b, c, options)) return bf16_product(a, b, c, options);
+  if (goes_to_loops(a, b, c, options)) return loop_product(a, b, c, options);
   library_product(a, b, c, options);
 }
 

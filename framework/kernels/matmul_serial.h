@@ -5,9 +5,9 @@
 
 namespace attnlab::kernels::detail {
 
-// Whether bf16 goes to the loops of matmul_bf16.h. Operands checked.
-bool goes_to_bf16_loops(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
-                        const MatmulOptions& options);
+// Whether it goes to the loops of matmul_loops.h. Operands checked.
+bool goes_to_loops(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
+                   const MatmulOptions& options);
 
 // Operands checked, c not empty.
 void serial_product(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
