@@ -1,6 +1,6 @@
-// Operands as words of kPerWord numbers, neighbours in k: word p of lane l (a row of a, or a column of b) goes to
-// out[p * step + l], kLanes at a time; those beyond `lanes`, and what the depth lacks of a word, are zeros. Included after
-// matmul_vectors_*.inl and the numbers' own functions.
+// Operands as words of kPerWord numbers, neighbours in k: word p of lane l (a row of a, a column of b) goes to
+// goes to out[p * step + l], kLanes at a time; those beyond `lanes`, and what the depth lacks of a word, are
+// zeros. Included after matmul_vectors_*.inl and the numbers' own functions.
 
 constexpr Index kLine = 64 / static_cast<Index>(sizeof(Number));  // numbers of a line of the cache
 
@@ -26,9 +26,10 @@ struct Group {
   Word* out;
 };
 
-// The lanes of one k follow each other: the lines of a word are read side by side. Groups take turns at some lines,
-// so that each line of memory comes into the cache once.
-inline void pack_across(const Number* m, Index stride, const Group* groups, int count, Index depth, Index step) {
+// The lanes of one k follow each other: the lines of a word are read side by side. Groups take turns at some
+// lines, so that each line of memory comes into the cache once.
+inline void pack_across(const Number* m, Index stride, const Group* groups, int count, Index depth,
+                        Index step) {
   constexpr Index kTurn = 16;  // lines
   const Index first = groups[0].first, last = groups[count - 1].first;
   for (Index begin = 0; begin < depth; begin += kTurn) {

@@ -1,9 +1,10 @@
-// The product of a block from the tiles of matmul_loops_tile.inl: panels of b are packed, a part of its columns at a
-// time; rows of a mostly lie in memory as words already.
+// The product of a block from the tiles of matmul_loops_tile.inl: panels of b are packed, a part of its
+// columns at a time; rows of a mostly lie in memory as words already.
 
-constexpr Index kMostWordsDeep = 512;                                   // of one pass: rows of a tile then stay in the first cache
-constexpr Index kConflict = 4096 / static_cast<Index>(sizeof(Number));  // rows so far apart share the same few lines of it
-constexpr Index kMostSums = Index{1} << 17;                             // kept between passes: half of the second cache
+constexpr Index kMostWordsDeep = 512;  // of one pass: rows of a tile then stay in the first cache
+constexpr Index kWays = 8;             // that cache keeps so many lines of the same place at least, and
+constexpr Index kConflict = 4096 / static_cast<Index>(sizeof(Number));  // rows so far apart have theirs there
+constexpr Index kMostSums = Index{1} << 17;  // kept between passes: half of the second cache
 
 bool is_plain(const MatmulOptions& options) {
   return options.alpha == 1 && options.bias == nullptr && !options.accumulate &&
@@ -13,11 +14,13 @@ bool is_plain(const MatmulOptions& options) {
 // Whether rows of a can be read where they lie.
 bool needs_packing(const MatrixView& a) {
   if (kPerWord == 1 && a.transposed) return !suits_across(a.stride);
-  return a.transposed || a.stride % kConflict == 0 || (a.stride | a.columns) % kPerWord != 0 ||
+  return a.transposed || (kMostRows > kWays && a.stride % kConflict == 0) ||
+         (a.stride | a.columns) % kPerWord != 0 ||
          reinterpret_cast<std::uintptr_t>(a.data) % sizeof(Word) != 0;
 }
 
-// Whether b is better read where it lies: by few rows, and fewer if its lines push each other out of the cache.
+// Whether b is better read where it lies: by few rows, and fewer if its lines push each other out of the
+// cache.
 bool suits_in_place(const MatrixView& b, Index strips) {
   return kPerWord == 1 && !b.transposed && strips <= (b.stride % kConflict == 0 ? kFewInConflict : kFew);
 }
@@ -67,8 +70,7 @@ class Product {
   Index first_row(Index strip) const { return c_.rows * strip / strips_; }
   Index sums_stride() const { return (c_.columns + kPanel - 1) / kPanel * kPanel; }
   const Number* a_at(Index row, Index k) const {
-    return static_cast<const Number*>(a_.data) +
-           (a_.transposed ? k * a_.stride + row : row * a_.stride + k);
+    return static_cast<const Number*>(a_.data) + (a_.transposed ? k * a_.stride + row : row * a_.stride + k);
   }
   const Number* b_at(Index k, Index column) const {
     return static_cast<const Number*>(b_.data) +
@@ -146,9 +148,9 @@ class Product {
                         &options,
                         k == 0 && last && plain_,
                         bypass_};
-        const Panel panel =
-            is_in_place(width) ? Panel{reinterpret_cast<const Word*>(b_at(k, column)), b_.stride}
-                               : Panel{panels_ + (column - first_column) * deep, kPanel};
+        const Panel panel = is_in_place(width)
+                                ? Panel{reinterpret_cast<const Word*>(b_at(k, column)), b_.stride}
+                                : Panel{panels_ + (column - first_column) * deep, kPanel};
         multiply_of(rows, width, packed_ || a_.transposed, std::make_integer_sequence<int, kMostRows>())(
             words, packed_ ? kLanes : a_.stride / kPerWord, panel, deep, tile, fetch);
       }
@@ -166,7 +168,8 @@ class Product {
   float* sums_ = nullptr;
 };
 
-// The product of a block; where sums wait for the next pass, so many rows at a time that they stay in the cache.
+// The product of a block; where sums wait for the next pass, so many rows at a time that they stay in the
+// cache.
 void product_of(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
                 const MatmulOptions& options, bool bypass) {
   constexpr Index kFewestRows = 384;  // so many pay for packing b once more

@@ -1,5 +1,5 @@
-// Some rows of a times a panel of two vectors of columns of b, with all sums in registers, and what is done with the
-// sums. Included after matmul_loops_pack.inl.
+// Some rows of a times a panel of two vectors of columns of b, with all sums in registers, and what is done
+// with the sums. Included after matmul_loops_pack.inl.
 
 constexpr Index kPanel = 2 * kLanes;
 
@@ -89,9 +89,8 @@ template <class Element, int Rows, int Vectors>
 template <int Rows, int Vectors>
 [[gnu::always_inline]] inline void write(Vector (&sums)[Rows][Vectors], const Tile& tile) {
   if (tile.before)
-    each(sums, [&](Vector x, int r, int v) {
-      return x + load(tile.before + r * tile.sums_stride + v * kLanes);
-    });
+    each(sums,
+         [&](Vector x, int r, int v) { return x + load(tile.before + r * tile.sums_stride + v * kLanes); });
   if (tile.sums) {
     each(sums, [&](Vector x, int r, int v) {
       store(tile.sums + r * tile.sums_stride + v * kLanes, x);
@@ -124,7 +123,8 @@ struct Panel {
   Index step;
 };
 
-// Rows of a times a panel. Word p of row r is a[p * stride + r] where the rows lie `Across`, else a[r * stride + p].
+// Rows of a times a panel. Word p of row r is a[p * stride + r] where the rows lie `Across`, else a[r *
+// stride + p].
 template <int Rows, int Vectors, bool Across>
 void multiply(const Word* a, Index stride, Panel panel, Index words, const Tile& tile, Fetches& fetch) {
   if (!tile.bypass && tile.sums == nullptr) fetch_result<Rows, Vectors>(tile.c);
@@ -139,7 +139,8 @@ void multiply(const Word* a, Index stride, Panel panel, Index words, const Tile&
     if (p % 8 == 0) fetch.b.one();
     if (p % 8 == 4) fetch.a.one();
     Vector factors[Vectors];
-    for (int v = 0; v < Vectors; ++v) factors[v] = load(reinterpret_cast<const float*>(panel.words) + v * kLanes);
+    for (int v = 0; v < Vectors; ++v)
+      factors[v] = load(reinterpret_cast<const float*>(panel.words) + v * kLanes);
 #pragma GCC unroll 14
     for (int r = 0; r < Rows; ++r) {
       const Word word = Across ? a[p * stride + r] : rows[r / 3][(r % 3) * stride];

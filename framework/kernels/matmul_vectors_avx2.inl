@@ -1,5 +1,5 @@
-// What products need of vectors of 32 bytes with AVX2: parts of vectors, stores past the cache, and squares turned.
-// Included inside a namespace of its own, after <immintrin.h>.
+// What products need of vectors of 32 bytes with AVX2: parts of vectors, stores past the cache, and squares
+// turned. Included inside a namespace of its own, after <immintrin.h>.
 
 constexpr Index kLanes = 8;     // words of a vector
 constexpr Index kMostRows = 6;  // with panels of two vectors, their sums just fit in the registers
@@ -8,7 +8,8 @@ using Word = std::uint32_t;
 using Vector = __m256;
 using Mask = __m256i;
 
-// Whether words that lie across, `stride` apart, may be read there: not if they push each other out of the cache.
+// Whether words that lie across, `stride` apart, may be read there: not if they push each other out of the
+// cache.
 inline bool suits_across(Index stride) { return stride % 512 != 0; }
 
 // The first `count` lanes.
@@ -27,8 +28,8 @@ inline Vector all(float x) { return _mm256_set1_ps(x); }
 inline Vector multiply_add(Vector a, Vector b, Vector sum) { return _mm256_fmadd_ps(a, b, sum); }
 inline Vector larger(Vector a, Vector b) { return _mm256_max_ps(a, b); }
 
-// 8 lanes of 8 words, a lane's words one after the other, come out word by word: the square is turned in three
-// rounds, by words, by pairs of words, and by halves of a vector.
+// 8 lanes of 8 words, a lane's words one after the other, come out word by word: the square is turned in
+// three rounds, by words, by pairs of words, and by halves of a vector.
 template <class Number>
 inline void turn(const Number* m, Index stride, Index lanes, Word* out, Index step) {
   __m256 r[8], t[8];

@@ -1,5 +1,5 @@
-// What products need of vectors of 64 bytes with AVX-512: parts of vectors, stores past the cache, and squares turned.
-// Included inside a namespace of its own, after <immintrin.h>.
+// What products need of vectors of 64 bytes with AVX-512: parts of vectors, stores past the cache, and
+// squares turned. Included inside a namespace of its own, after <immintrin.h>.
 
 constexpr Index kLanes = 16;     // words of a vector
 constexpr Index kMostRows = 14;  // with panels of two vectors, their sums just fit in the registers
@@ -8,7 +8,8 @@ using Word = std::uint32_t;
 using Vector = __m512;
 using Mask = __mmask16;
 
-// Whether words that lie across, `stride` apart, may be read there: each line has those of most rows of a tile.
+// Whether words that lie across, `stride` apart, may be read there: each line has those of most rows of a
+// tile.
 inline bool suits_across(Index) { return true; }
 
 // The first `count` lanes.
@@ -26,8 +27,8 @@ inline Vector all(float x) { return _mm512_set1_ps(x); }
 inline Vector multiply_add(Vector a, Vector b, Vector sum) { return _mm512_fmadd_ps(a, b, sum); }
 inline Vector larger(Vector a, Vector b) { return _mm512_max_ps(a, b); }
 
-// 16 lanes of 16 words, a lane's words one after the other, come out word by word: the square is turned in four
-// rounds, by words, by pairs of words, and twice by quarters of a vector.
+// 16 lanes of 16 words, a lane's words one after the other, come out word by word: the square is turned in
+// four rounds, by words, by pairs of words, and twice by quarters of a vector.
 template <class Number>
 inline void turn(const Number* m, Index stride, Index lanes, Word* out, Index step) {
   __m512i r[16], t[16];

@@ -104,8 +104,19 @@ TEST_CASE("products in several passes over their depth, and large results, agree
         check_all_types(random, {rows, depth, 65, false, true, bias});
         check_all_types(random, {rows, depth, 33, false, false, bias});
       }
+  check_case<float, float>(random, {400, 520, 350, true, false, true});  // sums wait, some rows at a time
   check_case<bfloat16, float>(random, {770, 40, 704, true, false});
   check_case<bfloat16, bfloat16>(random, {770, 40, 704, false, true, true});
+}
+
+TEST_CASE("products whose operands are read where they lie, or not for their strides, agree with plain sums") {
+  std::mt19937 random(7);
+  for (const Index stride : {512, 640, 1024})
+    for (const Index rows : {5, 13, 29, 43}) {
+      check_all_types(random, {rows, 67, stride, false, false, true});
+      check_all_types(random, {stride, 67, rows, true, false});
+      check_all_types(random, {rows, stride, 67, false, true});
+    }
 }
 
 TEST_CASE("a product over nothing leaves the bias, and empty results are left alone") {
