@@ -1,5 +1,5 @@
 // Operands as words of kPerWord numbers, neighbours in k: word p of lane l (a row of a, a column of b) goes to
-// goes to out[p * step + l], kLanes at a time; those beyond `lanes`, and what the depth lacks of a word, are
+// out[p * step + l], kLanes at a time; those beyond `lanes`, and what the depth lacks of a word, are
 // zeros. Included after matmul_vectors_*.inl and the numbers' own functions.
 
 constexpr Index kLine = 64 / static_cast<Index>(sizeof(Number));  // numbers of a line of the cache
