@@ -19,7 +19,8 @@ Approx near(double value) { return Approx(value).epsilon(1e-10).margin(1e-14); }
 }  // namespace
 
 TEST_CASE("statistics of one sample are SciPy's") {
-  for (const auto& sample : golden("statistics.json")["samples"]) {
+  const auto statistics = golden("statistics.json");
+  for (const auto& sample : statistics["samples"]) {
     const auto values = sample["values"].get<Numbers>();
     CHECK(mean(values) == near(sample["mean"]));
     CHECK(standard_deviation(values) == near(sample["sd"]));
