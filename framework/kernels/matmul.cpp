@@ -107,19 +107,22 @@ bool is_read_late(const MatrixView& a, const MutableMatrixView& c, const MatmulO
   return a.transposed && c.type == DType::f32 && !options.accumulate && c.rows * c.columns >= kLarge;
 }
 
-void run_in_shares(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
-                   const MatmulOptions& options) {
-  const Cut cut(a, b, c, options, detail::choose_shares(c.rows, c.columns, a.columns, thread_count()));
-  const bool late = is_read_late(a, c, options);
-  const auto multiply = [late](const auto&... operands) { detail::loop_product(operands..., late); };
-  parallel_items(cut.items(), [&cut, &multiply](Index i) { cut.run(i, multiply); });
-}
-
 void run_in_pieces(const Cut& cut, Index rows) {
   thread_local detail::Scratch scratch;
   float* sums = scratch.array<float>(static_cast<std::size_t>(cut.sums_size()));
   parallel_items(cut.items(), [&cut, sums](Index i) { cut.run_piece(i, sums); });
   parallel_for(rows, 16, [&cut, sums](Index begin, Index end) { cut.add_pieces(begin, end, sums); });
+}
+
+void run_in_shares(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
+                   const MatmulOptions& options) {
+  const bool sums_over_rows = a.transposed && !b.transposed;
+  const Cut cut(a, b, c, options,
+                detail::choose_shares(c.rows, c.columns, a.columns, sums_over_rows, thread_count()));
+  if (cut.sums_are_cut()) return run_in_pieces(cut, c.rows);
+  const bool late = is_read_late(a, c, options);
+  const auto multiply = [late](const auto&... operands) { detail::loop_product(operands..., late); };
+  parallel_items(cut.items(), [&cut, &multiply](Index i) { cut.run(i, multiply); });
 }
 
 }  // namespace

@@ -44,6 +44,30 @@ Index best_rows(Index rows, Index most_items) {
   return best;
 }
 
+// Of sums over the rows of both operands, as in gradients of weights: cut so that each thread reads the rows
+// which it has just written, and not those of others (measured: 15 to 60 % faster). Large results do not pay
+// for the copies.
+Index pieces_of_sums(Index elements, Index depth) {
+  constexpr Index kShallow = 512, kMostElements = Index{1} << 18;
+  if (depth < kShallow || elements > kMostElements) return 1;
+  return elements <= kMostElements / 4 ? 4 : 2;
+}
+
+// About two blocks for each thread, none too small.
+Blocks share_out(Index rows, Index columns, Index depth, int threads) {
+  constexpr Index kManyRows = 384;  // so many pay for packing b once more (measured)
+  constexpr Index kFewest = 64;
+  // Elements of a: if so many, every block of columns reads them from memory again.
+  constexpr Index kLargeOperand = 4 << 20;
+  const bool few = rows < kManyRows && rows * depth >= kLargeOperand;
+  const Index most = threads > 1 && !few ? 2 * threads : threads;
+  const Index items = std::clamp<Index>(rows * columns * depth / kSmallestItem, 1, most);
+  Index down = std::clamp<Index>(rows / kManyRows, 1, items);
+  const Index across = std::clamp<Index>(items / down, 1, std::max<Index>(columns / kFewest, 1));
+  down = std::clamp<Index>(items / across, 1, std::max<Index>(rows / kFewest, 1));
+  return {pieces_of(rows, down), part_of(columns, across, 32), depth};
+}
+
 }  // namespace
 
 Blocks choose_blocks(Index rows, Index columns, Index depth, DType type) {
@@ -62,18 +86,11 @@ Blocks choose_blocks(Index rows, Index columns, Index depth, DType type) {
   return blocks;
 }
 
-Blocks choose_shares(Index rows, Index columns, Index depth, int threads) {
-  constexpr Index kManyRows = 384;  // so many pay for packing b once more (measured)
-  constexpr Index kFewest = 64;
-  // Elements of a: if so many, every block of columns reads them from memory again.
-  constexpr Index kLargeOperand = 4 << 20;
-  const bool few = rows < kManyRows && rows * depth >= kLargeOperand;
-  const Index most = threads > 1 && !few ? 2 * threads : threads;
-  const Index items = std::clamp<Index>(rows * columns * depth / kSmallestItem, 1, most);
-  Index down = std::clamp<Index>(rows / kManyRows, 1, items);
-  const Index across = std::clamp<Index>(items / down, 1, std::max<Index>(columns / kFewest, 1));
-  down = std::clamp<Index>(items / across, 1, std::max<Index>(rows / kFewest, 1));
-  return {pieces_of(rows, down), part_of(columns, across, 32), depth};
+Blocks choose_shares(Index rows, Index columns, Index depth, bool sums_over_rows, int threads) {
+  const Index pieces = sums_over_rows ? pieces_of_sums(rows * columns, depth) : 1;
+  Blocks blocks = share_out(rows, columns, depth, std::max(threads / static_cast<int>(pieces), 1));
+  if (pieces > 1) blocks.depth = part_of(depth, pieces, 16);
+  return blocks;
 }
 
 }  // namespace attnlab::kernels::detail

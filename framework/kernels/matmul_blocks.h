@@ -14,7 +14,9 @@ struct Blocks {
 
 Blocks choose_blocks(Index rows, Index columns, Index depth, DType type);
 
-// For loops whose bits do not depend on the blocks: about two for each thread, none too small, sums whole.
-Blocks choose_shares(Index rows, Index columns, Index depth, int threads);
+// For loops whose bits do not depend on blocks of rows and columns: about two for each thread, none too
+// small. Sums are whole, but that those over rows which the threads have just written, `sums_over_rows`, may
+// be cut.
+Blocks choose_shares(Index rows, Index columns, Index depth, bool sums_over_rows, int threads);
 
 }  // namespace attnlab::kernels::detail
