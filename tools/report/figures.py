@@ -217,7 +217,8 @@ def cost(group, name):
             drawn_sd = True
             axes.plot([mean - sd, mean + sd], [row, row], color=style.INK, linewidth=1)
     axes.set_xlim(left=0)
-    return Figure(name, figure, "Cost: seconds of training of one run" + (" of every arm: mean over seeds; line: one standard deviation." if drawn_sd else "."))
+    spread = " of every arm: mean over seeds; line: one standard deviation." if drawn_sd else "."
+    return Figure(name, figure, "Cost: seconds of training of one run" + spread)
 
 
 def format_number(value, digits=4):
