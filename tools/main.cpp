@@ -12,6 +12,7 @@
 
 #include "command.h"
 #include "config/error.h"
+#include "core/affinity.h"
 #include "core/error.h"
 #include "modules.h"
 #include "version.h"
@@ -26,6 +27,7 @@ namespace {
 void restart_with_short_spins(char** argv) {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
   setenv("GOMP_SPINCOUNT", "5000", 0);
+  use_all_processors();
   char path[PATH_MAX + 1] = {};  // by its own path, so that the process keeps its name
   if (readlink("/proc/self/exe", path, PATH_MAX) > 0) execv(path, argv);  // on failure go on as we are
 }

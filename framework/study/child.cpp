@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "core/affinity.h"
 #include "core/error.h"
 
 extern char** environ;
@@ -49,6 +50,11 @@ std::string last_error_in(const std::filesystem::path& log, std::int64_t from) {
 
 }  // namespace
 
+void Child::Command::use_threads(int count) {
+  environment.emplace_back("OMP_NUM_THREADS", std::to_string(count));
+  environment.emplace_back("OMP_PROC_BIND", "false");
+}
+
 Child::Child(const Command& command) : log_(command.log) {
   std::vector<std::string> arguments = command.arguments;
   std::vector<std::string> environment = environment_with(command.environment);
@@ -59,6 +65,7 @@ Child::Child(const Command& command) : log_(command.log) {
   if (log < 0 || nothing < 0)
     throw IoError("cannot open " + command.log.string() + ": " + std::strerror(errno));
   log_start_ = std::max<std::int64_t>(0, ::lseek(log, 0, SEEK_END));
+  use_all_processors();
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) {    // only calls that are safe between fork and exec

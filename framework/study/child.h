@@ -18,6 +18,9 @@ class Child {
     std::vector<std::string> arguments;                            // the first is the program
     std::vector<std::pair<std::string, std::string>> environment;  // on top of our own
     std::filesystem::path log;                                     // both outputs are appended
+
+    // Gives it so many threads, beside other children: bound, all of theirs would be on the same processors.
+    void use_threads(int count);
   };
   // Throws IoError. The child gets SIGTERM when we die, however we die.
   explicit Child(const Command& command);

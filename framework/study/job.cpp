@@ -158,8 +158,7 @@ void Job::launch(RunIndex& index) {
        {std::string("run"), config_.string(), std::string("--out"), run_.folder.string()})
     command.arguments.push_back(word);
   command.arguments.emplace_back(resume || !holds_something(run_.folder) ? "--resume" : "--overwrite");
-  if (options_.threads > 0)
-    command.environment.emplace_back("OMP_NUM_THREADS", std::to_string(options_.threads));
+  if (options_.threads > 0) command.use_threads(options_.threads);
   command.log = log_;
   child_ = std::make_unique<Child>(command);
 }

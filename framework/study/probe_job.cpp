@@ -37,8 +37,7 @@ void ProbeJob::start() {
   command.arguments = options_.program;
   for (const std::string& word : {std::string("probe"), run_.string()}) command.arguments.push_back(word);
   for (const std::string& word : use_.arguments(folder_)) command.arguments.push_back(word);
-  if (options_.threads > 0)
-    command.environment.emplace_back("OMP_NUM_THREADS", std::to_string(options_.threads));
+  if (options_.threads > 0) command.use_threads(options_.threads);
   command.log = log_;
   child_ = std::make_unique<Child>(command);
   state_ = JobState::running;

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 
 from support import SystemTest, environment, main, read_weights, tree
 
@@ -34,6 +35,12 @@ class RunFolder(SystemTest):
         self.assertIn("expected 0", done.out)
         self.assertIn("step 20/20", done.err)
         self.assertNotIn("\r", done.err, "a progress bar is for terminals")
+
+    def test_bound_threads_use_all_processors(self):
+        """The program starts itself again when nobody has said how to wait; its first thread is bound by then."""
+        env = {key: value for key, value in os.environ.items() if not key.startswith(("OMP_", "GOMP_"))}
+        self.attnlab("run", "tiny.yaml", "--out", "run", "--set", "train.max_steps=2", env={**env, "OMP_PROC_BIND": "true"})
+        self.assertEqual(self.json("run", "environment.json")["threads"], len(os.sched_getaffinity(0)))
 
     def test_metrics(self):
         self.train("run")

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "bench/measuring.h"
+#include "core/affinity.h"
 #include "core/error.h"
 
 namespace attnlab {
@@ -30,6 +31,7 @@ class Program {
   explicit Program(const std::vector<std::string>& arguments) {
     int pipe[2];
     if (::pipe(pipe) != 0) throw Error("cannot make a pipe");
+    use_all_processors();
     process_ = ::fork();
     if (process_ < 0) throw Error("cannot start a process");
     if (process_ == 0) become(arguments, pipe[1]);
