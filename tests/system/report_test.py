@@ -167,6 +167,8 @@ study:
     narrow: {model: {width: 8}, published: 0.5, note: half & <i>half</i>}
     deep: {model: {layers: 2}}
     short: {model: {positions: {kind: learned, max_length: 3}}}
+  probes:
+    pruning: {probe: {kind: head_pruning, metric: log_likelihood, sentences: 8, random_orders: 2}, sentences: 4, arms: [full, deep]}
   expect: {"<b>narrow</b> is worse": {kind: difference, arm: narrow, at_most: 100}}
 """)
         self.attnlab("run", "study.yaml")
@@ -183,7 +185,7 @@ study:
         for words in ("<b>", "<i>", "made-up <table>"):
             self.assertFalse(words in page, f"{words!r} is there")
         drawn = {path.name for path in (self.folder / "report_figures").iterdir()}
-        for name in ("scores.svg", "differences.png", "training.svg", "cost.png"):
+        for name in ("scores.svg", "differences.png", "training.svg", "cost.png", "pruning.svg", "pruning_full__seed_1_single.png"):
             self.assertIn(name, drawn)
 
     def test_names_and_sentences_are_escaped(self):

@@ -235,7 +235,7 @@ def shared_curves(kind, arms, name):
     deep = kind == "residual_norm" and min(values) < 1e-2
     figure, all_axes = style.plot(3.9 * len(lines) + 1.9, 3.5, ncols=len(lines), squeeze=False, sharey=True)
     names = [arm for arm, _, _ in arms]
-    for axes, (panel, by_arm) in zip(all_axes[0], sorted(lines.items())):
+    for axes, (panel, by_arm) in zip(all_axes[0], sorted(lines.items(), key=lambda line: (line[0] != "encoder", line[0]))):
         for (arm, control), points in by_arm.items():
             xs = sorted(points)
             means = [statistics.fmean(points[at]) for at in xs]
