@@ -112,9 +112,15 @@ ExperimentSpec spec_of(const RunResult& run, const std::vector<std::string>& ass
   return spec;
 }
 
-bool kept(const RunResult& run) {
-  return !run.folder.empty() && fs::exists(fs::path(run.folder) / "config.yaml") &&
-         fs::exists(fs::path(run.folder) / "outputs");
+// Whether the run kept what it wrote for the test set that the metric is of.
+bool kept(const RunResult& run, const std::string& metric) {
+  const fs::path folder = run.folder;
+  if (run.folder.empty() || !fs::exists(folder / "config.yaml") || !fs::exists(folder / "outputs"))
+    return false;
+  const fs::directory_iterator files(folder / "outputs");
+  return std::any_of(begin(files), end(files), [&metric](const fs::directory_entry& file) {
+    return metric.starts_with(file.path().stem().string() + "_");
+  });
 }
 
 }  // namespace
@@ -160,7 +166,7 @@ std::vector<ScoreInterval> score_intervals(const StudyResults& results,
   for (const ArmResult& arm : results.arms) {
     ScoredArm& scored = arms.emplace_back(ScoredArm{arm.name, arm.baseline, {}});
     for (const RunResult& run : arm.runs) {
-      if (!kept(run) || arm.values(results.metric).count(run.seed) == 0) continue;
+      if (!kept(run, results.metric) || arm.values(results.metric).count(run.seed) == 0) continue;
       const ExperimentSpec spec = spec_of(run, assignments);
       if (!task) {
         task = spec.data.load();
