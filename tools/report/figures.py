@@ -224,6 +224,6 @@ def cost(group, name):
 def format_number(value, digits=4):
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "–"
-    if isinstance(value, int) or (float(value).is_integer() and abs(value) >= 1000):
-        return f"{int(value):,}".replace(",", "\u202f")
+    if isinstance(value, int) or 1000 <= abs(value) < 1e12:
+        return f"{round(value):,}".replace(",", "\u202f")
     return f"{value:.{digits}g}"
