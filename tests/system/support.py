@@ -114,7 +114,10 @@ class SystemTest(unittest.TestCase):
     def step_logged(self, run):
         """The last step of which metrics.jsonl has a whole line; 0 if none."""
         path = self.folder / run / "metrics.jsonl"
-        lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+        try:
+            lines = path.read_bytes().split(b"\n")[:-1]
+        except FileNotFoundError:  # not yet there, or taken away by a run that starts anew
+            return 0
         return json.loads(lines[-1])["step"] if lines else 0
 
     def weights(self, run, checkpoint="last", file="model.safetensors"):
