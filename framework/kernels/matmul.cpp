@@ -37,9 +37,10 @@ class Cut {
   }
 
   // Item i writes its block of its piece's own copy of c.
-  void run_piece(Index i, float* sums) const {
+  template <class Multiply>
+  void run_piece(Index i, float* sums, const Multiply& multiply) const {
     float* copy = sums + i / (rows_ * columns_) * c_.rows * c_.columns;
-    product(i, block(mutable_matrix(copy, c_.rows, c_.columns), i), {}, detail::serial_product);
+    product(i, block(mutable_matrix(copy, c_.rows, c_.columns), i), {}, multiply);
   }
 
   // Adds the copies in order and writes rows [begin, end) of c.
@@ -107,10 +108,11 @@ bool is_read_late(const MatrixView& a, const MutableMatrixView& c, const MatmulO
   return a.transposed && c.type == DType::f32 && !options.accumulate && c.rows * c.columns >= kLarge;
 }
 
-void run_in_pieces(const Cut& cut, Index rows) {
+template <class Multiply>
+void run_in_pieces(const Cut& cut, Index rows, const Multiply& multiply) {
   thread_local detail::Scratch scratch;
   float* sums = scratch.array<float>(static_cast<std::size_t>(cut.sums_size()));
-  parallel_items(cut.items(), [&cut, sums](Index i) { cut.run_piece(i, sums); });
+  parallel_items(cut.items(), [&cut, &multiply, sums](Index i) { cut.run_piece(i, sums, multiply); });
   parallel_for(rows, 16, [&cut, sums](Index begin, Index end) { cut.add_pieces(begin, end, sums); });
 }
 
@@ -119,9 +121,10 @@ void run_in_shares(const MatrixView& a, const MatrixView& b, const MutableMatrix
   const bool sums_over_rows = a.transposed && !b.transposed;
   const Cut cut(a, b, c, options,
                 detail::choose_shares(c.rows, c.columns, a.columns, sums_over_rows, thread_count()));
-  if (cut.sums_are_cut()) return run_in_pieces(cut, c.rows);
-  const bool late = is_read_late(a, c, options);
+  const bool late = !cut.sums_are_cut() && is_read_late(a, c, options);
+  // Blocks depend on the threads, so all of them go to the loops, whatever suits one of that size.
   const auto multiply = [late](const auto&... operands) { detail::loop_product(operands..., late); };
+  if (cut.sums_are_cut()) return run_in_pieces(cut, c.rows, multiply);
   parallel_items(cut.items(), [&cut, &multiply](Index i) { cut.run(i, multiply); });
 }
 
@@ -141,7 +144,7 @@ void matmul(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c
   if (detail::goes_to_loops(a, b, c, options)) return run_in_shares(a, b, c, options);
   const Cut cut(a, b, c, options, detail::choose_blocks(c.rows, c.columns, a.columns, a.type));
   if (cut.sums_are_cut())
-    run_in_pieces(cut, c.rows);
+    run_in_pieces(cut, c.rows, detail::serial_product);
   else
     parallel_items(cut.items(), [&cut](Index i) { cut.run(i, detail::serial_product); });
 }

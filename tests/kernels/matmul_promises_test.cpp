@@ -23,7 +23,8 @@ struct Size {
 constexpr Size kSizes[] = {{1037, 128, 256, false, true}, {1037, 256, 128, false, false},
                            {128, 2011, 64, true, false},  {260, 64, 1500, false, true},
                            {5, 512, 700, false, true},    {256, 777, 512, true, false},
-                           {96, 1024, 96, false, true},   {1, 256, 256, false, true}};
+                           {96, 1024, 96, false, true},   {1, 256, 256, false, true},
+                           {64, 2048, 193, true, false}};  // its last block may be narrow
 
 template <class T>
 bool same_bits(const Sample<T>& a, const Sample<T>& b) {
@@ -43,7 +44,7 @@ void check_thread_counts() {
     Sample<C> first = start;
     set_thread_count(1);
     kernels::matmul(a.view(), b.view(), first.mutable_view(), options);
-    for (const int threads : {2, 3, 7}) {
+    for (const int threads : {2, 3, 7, 16}) {
       Sample<C> other = start;
       set_thread_count(threads);
       kernels::matmul(a.view(), b.view(), other.mutable_view(), options);
