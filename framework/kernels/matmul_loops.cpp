@@ -30,8 +30,7 @@ LoopProduct loops_for(DType type) {
 
 }  // namespace
 
-bool suits_loops(const MatrixView& a, const MatrixView&, const MutableMatrixView& c,
-                 const MatmulOptions& options) {
+bool suits_loops(const MatrixView& a, const MutableMatrixView& c, const MatmulOptions& options) {
   const Index fewest = a.type == DType::bf16 ? 16 : 4;  // rows that pay for packing b (measured)
   return c.rows >= fewest && a.columns > 0 && loops_for(a.type) != nullptr &&
          (options.activation == Activation::none || options.activation == Activation::relu);

@@ -9,8 +9,7 @@ namespace attnlab::kernels::detail {
 
 // Whether there are loops for these types and options on this CPU, as far as the library may use it, and the
 // product is worth them. Asked for the whole product, so that its blocks may be cut as the threads need them.
-bool suits_loops(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
-                 const MatmulOptions& options);
+bool suits_loops(const MatrixView& a, const MutableMatrixView& c, const MatmulOptions& options);
 
 // c = a b with `options`, for operands that suit, checked before, on the calling thread. Sums are taken in
 // f32 in the order of k, so that the bits of an element depend on the depth alone. `bypass`: c is not read

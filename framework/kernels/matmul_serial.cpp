@@ -17,16 +17,20 @@ std::atomic<bool> emulation{false};
 
 bool multiplies_bf16() { return has_native_bf16() && !emulation; }
 
-// Multiply-adds up to which tiles beat the loops, which pack, and the library, whose call costs more than a
-// microsecond (measured with AVX-512). With few rows, turning a transposed b around costs more than the
-// product.
-bool is_small(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
-              const MatmulOptions& options) {
+enum class Way : std::uint8_t { tiles, widened, loops, library };
+
+Way way_of(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
+           const MatmulOptions& options) {
+  if (a.type == DType::f64 || a.columns == 0) return Way::tiles;
+  const bool narrow = a.type == DType::bf16, suits = detail::suits_loops(a, c, options);
+  // Multiply-adds up to which tiles beat the loops, which pack, and the library, whose call costs more than a
+  // microsecond (measured with AVX-512). With few rows, turning a transposed b around costs more than the
+  // product.
+  const Index small = narrow ? 96 * 1024 : suits ? 8 * 1024 : 256 * 1024;
   const Index few_rows = b.transposed && a.rows < 4 ? 16 : 1;
-  const Index limit = a.type == DType::bf16                   ? 96 * 1024
-                      : detail::suits_loops(a, b, c, options) ? 8 * 1024
-                                                              : 256 * 1024;
-  return a.rows * a.columns * c.columns * few_rows <= limit;
+  if (a.rows * a.columns * c.columns * few_rows <= small) return Way::tiles;
+  if (narrow && !multiplies_bf16()) return Way::widened;
+  return suits ? Way::loops : Way::library;
 }
 
 // bf16 where the CPU cannot multiply it: operands are widened to f32, a strip of columns at a time.
@@ -57,17 +61,21 @@ namespace detail {
 
 bool goes_to_loops(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
                    const MatmulOptions& options) {
-  return (a.type != DType::bf16 || multiplies_bf16()) && !is_small(a, b, c, options) &&
-         suits_loops(a, b, c, options);
+  return way_of(a, b, c, options) == Way::loops;
 }
 
 void serial_product(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
                     const MatmulOptions& options) {
-  if (a.type == DType::f64 || a.columns == 0 || is_small(a, b, c, options))
-    return tile_product(a, b, c, options);
-  if (a.type == DType::bf16 && !multiplies_bf16()) return widened_product(a, b, c, options);
-  if (goes_to_loops(a, b, c, options)) return loop_product(a, b, c, options);
-  library_product(a, b, c, options);
+  switch (way_of(a, b, c, options)) {
+    case Way::tiles:
+      return tile_product(a, b, c, options);
+    case Way::widened:
+      return widened_product(a, b, c, options);
+    case Way::loops:
+      return loop_product(a, b, c, options);
+    case Way::library:
+      return library_product(a, b, c, options);
+  }
 }
 
 }  // namespace detail
