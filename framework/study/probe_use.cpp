@@ -36,7 +36,10 @@ void ProbeUse::fields(Fields& f) {
   f("text", text, "file of sentences instead of a split");
   f("ablate", ablate, "PATTERN=zero|mean|resample|uniform, of heads and sublayers, while it measures");
   f("arms", arms, "arms that are measured; empty: all");
-  for (const std::string& rule : ablate) f.check(complaint(rule).empty(), "ablate", complaint(rule));
+  for (const std::string& rule : ablate) {
+    const std::string wrong = complaint(rule);
+    f.check(wrong.empty(), "ablate", wrong);
+  }
   f.check(probe != nullptr, "probe", "names what is measured: see attnlab list probe");
 }
 
