@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/kept_value.h"
 #include "core/parameter.h"
 
 namespace attnlab {
@@ -45,6 +47,15 @@ class Var {
   DType type() const { return value_.type(); }
   Tape& tape() const { return *tape_; }
   bool wants_gradient() const { return slot_ >= 0; }
+  // For a closure that reads the value in backward.
+  KeptValue kept() const { return again_ ? KeptValue(again_) : KeptValue(value_); }
+  // The same Var, of which closures keep no more than `make`, a function of what is kept anyway that returns
+  // the same bits. For cheap ops whose results are large.
+  Var made_again_by(std::function<Tensor()> make) const {
+    Var result = *this;
+    result.again_ = std::make_shared<MadeAgain>(std::move(make));
+    return result;
+  }
 
  private:
   friend class Tape;
@@ -53,6 +64,7 @@ class Var {
   Tape* tape_ = nullptr;
   int slot_ = -1;
   Tensor value_;
+  std::shared_ptr<MadeAgain> again_;
 };
 
 // What a backward closure sees: gradients of the outputs, and where to put those of the inputs.
@@ -90,8 +102,8 @@ class Observer {
  public:
   virtual ~Observer() = default;
   // `what` of the module at this path: "query", "key", "value", "heads" (rows before gates); of a sublayer
-  // "residual" (what it is added to) and "sublayer" (what it adds); of a stack "input" and "output", of a layer
-  // "output". Returns the value to go on with, of the same shape and type.
+  // "residual" (what it is added to) and "sublayer" (what it adds); of a stack "input" and "output", of a
+  // layer "output". Returns the value to go on with, of the same shape and type.
   virtual Var see(const std::string& module, std::string_view what, const Var& value) = 0;
 };
 

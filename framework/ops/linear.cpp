@@ -123,12 +123,13 @@ Product product(const Var& x, const std::vector<Var>& weights, const std::vector
   forward(x.value(), maps, result.y);
   bool weights_train = false;
   for (const Var& weight : weights) weights_train = weights_train || weight.wants_gradient();
-  const Tensor kept = weights_train ? x.value() : Tensor();
+  const KeptValue kept = weights_train ? x.kept() : KeptValue();
   result.backward = [kept, maps, columns = result.columns](Gradients& g) {
     const Tensor& dy = g.out();
     if (g.wants(0)) input_gradient(maps, dy, g.target(0));
-    parameter_gradients(g, 1, columns, dy,
-                        [&kept](const Tensor& block, const Target& to) { weight_gradient(kept, block, to); });
+    parameter_gradients(g, 1, columns, dy, [&kept](const Tensor& block, const Target& to) {
+      weight_gradient(kept.value(), block, to);
+    });
     if (!maps.biases.empty())
       parameter_gradients(
           g, 1 + static_cast<int>(columns.size()), columns, dy,

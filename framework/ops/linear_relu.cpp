@@ -79,7 +79,7 @@ Tensor backward_rows(const Tensor& y, const Tensor& dy, double scale, bool sums_
   return sums;
 }
 
-void backward(Gradients& g, const Tensor& x, const Tensor& weight, const Tensor& y, double scale) {
+void backward(Gradients& g, const KeptValue& x, const Tensor& weight, const Tensor& y, double scale) {
   Tensor dy = g.take_out();
   if (!dy.unique() || !dy.contiguous()) dy = dy.clone();
   const Tensor sums = backward_rows(y, dy, scale, g.wants(2));
@@ -89,7 +89,7 @@ void backward(Gradients& g, const Tensor& x, const Tensor& weight, const Tensor&
   }
   if (g.wants(1)) {
     const Target to = g.target(1);
-    matmul(transpose(view(dy)), view(x), mutable_view(to.buffer), {.accumulate = to.add});
+    matmul(transpose(view(dy)), view(x.value()), mutable_view(to.buffer), {.accumulate = to.add});
   }
   if (g.wants(2)) {
     const Target to = g.target(2);
@@ -112,7 +112,7 @@ Var linear_relu(const Var& x, const Var& weight, const Var& bias, const Dropout&
   matmul(view(x.value()), transpose(view(w)), mutable_view(y),
          {.bias = b ? b.raw() : nullptr, .bias_type = b.type()});
   relu_rows(y, masks);
-  const Tensor kept = weight.wants_gradient() ? x.value() : Tensor();
+  const KeptValue kept = weight.wants_gradient() ? x.kept() : KeptValue();
   return record(kLinearRelu, {x, weight, bias ? bias : x.tape().constant({})}, y,
                 [kept, w, y, scale = masks.scale()](Gradients& g) { backward(g, kept, w, y, scale); });
 }

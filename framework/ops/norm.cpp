@@ -32,6 +32,19 @@ kernels::NormMoments norm_row(const T* x, Index D, double epsilon, const T* gain
   return kernels::row_loops<T>().norm(x, D, static_cast<float>(epsilon), gain, bias, y);
 }
 
+template <class T>
+void norm_rows(const Tensor& x, double epsilon, const Tensor& gain, const Tensor& bias, const Tensor& y,
+               const Tensor& saved) {
+  const T* gains = gain ? gain.data<T>() : nullptr;
+  const T* biases = bias ? bias.data<T>() : nullptr;
+  auto* moments = reinterpret_cast<Moments<T>*>(saved.data<Accumulator<T>>());
+  const Index D = x.columns();
+  parallel_for(x.rows(), kernels::row_grain(D), [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i)
+      moments[i] = norm_row(x.data<T>() + i * x.row_stride(), D, epsilon, gains, biases, y.data<T>() + i * D);
+  });
+}
+
 // dx = r (dz - mean(dz) - z mean(dz z)), with z = (x - mean) r and dz = dy gain; adds dy z and dy to the
 // sums.
 void backward_row(const double* x, const double* dy, Index D, std::pair<double, double> m, const double* gain,
@@ -88,24 +101,21 @@ Var layer_norm(const Var& x, const Var& gain, const Var& bias, double epsilon) {
   const Index D = x.shape().columns();
   check(!gain || gain.shape() == Shape{D}, "layer_norm: rows ", x.shape(), " and gain ", gain.shape());
   check(!bias || bias.shape() == Shape{D}, "layer_norm: rows ", x.shape(), " and bias ", bias.shape());
-  const Tensor in = x.value(), y(x.shape(), x.type()), gains = gain.value();
-  const Tensor saved({in.rows(), 2}, x.type() == DType::f64 ? DType::f64 : DType::f32);
-  dispatch(x.type(), [&](auto zero) {
-    using T = decltype(zero);
-    using A = Accumulator<T>;
-    const T* gain_row = gain ? gains.data<T>() : nullptr;
-    const T* bias_row = bias ? bias.value().data<T>() : nullptr;
-    auto* moments = reinterpret_cast<Moments<T>*>(saved.data<A>());
-    parallel_for(in.rows(), kernels::row_grain(D), [&](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i)
-        moments[i] =
-            norm_row(in.data<T>() + i * in.row_stride(), D, epsilon, gain_row, bias_row, y.data<T>() + i * D);
-    });
-  });
+  const bool wide = x.type() == DType::f64;
+  const Tensor in = x.value(), gains = gain.value(), biases = bias.value();
+  const Tensor saved({in.rows(), 2}, wide ? DType::f64 : DType::f32);
+  const auto normalised = [in, gains, biases, epsilon, saved] {
+    const Tensor y(in.shape(), in.type());
+    dispatch(in.type(), [&](auto zero) { norm_rows<decltype(zero)>(in, epsilon, gains, biases, y, saved); });
+    return y;
+  };
   const Var none = x.tape().constant({});
-  return record(kLayerNorm, {x, gain ? gain : none, bias ? bias : none}, y, [in, gains, saved](Gradients& g) {
-    dispatch(in.type(), [&](auto zero) { backward_rows<decltype(zero)>(g, in, gains, saved); });
-  });
+  const Var y =
+      record(kLayerNorm, {x, gain ? gain : none, bias ? bias : none}, normalised(),
+             [in, gains, saved](Gradients& g) {
+               dispatch(in.type(), [&](auto zero) { backward_rows<decltype(zero)>(g, in, gains, saved); });
+             });
+  return y.wants_gradient() ? y.made_again_by(normalised) : y;
 }
 
 }  // namespace attnlab

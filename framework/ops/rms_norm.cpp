@@ -103,20 +103,25 @@ Var rms_norm(const Var& x, const Var& gain, const Var& bias, double epsilon) {
   const Index D = x.shape().columns();
   check(!gain || gain.shape() == Shape{D}, "rms_norm: rows ", x.shape(), " and gain ", gain.shape());
   check(!bias || bias.shape() == Shape{D}, "rms_norm: rows ", x.shape(), " and bias ", bias.shape());
-  const Tensor in = x.value(), y(x.shape(), x.type()), gains = gain.value();
+  const Tensor in = x.value(), gains = gain.value(), biases = bias.value();
   const Tensor inverses({in.rows()}, x.type() == DType::f64 ? DType::f64 : DType::f32);
-  dispatch(x.type(), [&in, &y, &gains, &bias, &inverses, epsilon](auto zero) {
-    using T = decltype(zero);
-    norm_rows<T>(in, epsilon, gains ? gains.data<T>() : nullptr, bias ? bias.value().data<T>() : nullptr, y,
-                 inverses);
-  });
+  const auto normalised = [in, gains, biases, epsilon, inverses] {
+    const Tensor y(in.shape(), in.type());
+    dispatch(in.type(), [&in, &gains, &biases, &y, &inverses, epsilon](auto zero) {
+      using T = decltype(zero);
+      norm_rows<T>(in, epsilon, gains ? gains.data<T>() : nullptr, biases ? biases.data<T>() : nullptr, y,
+                   inverses);
+    });
+    return y;
+  };
   const Var none = x.tape().constant({});
-  return record(kRmsNorm, {x, gain ? gain : none, bias ? bias : none}, y,
-                [in, gains, inverses](Gradients& g) {
-                  dispatch(in.type(), [&g, &in, &gains, &inverses](auto zero) {
-                    backward_rows<decltype(zero)>(g, in, gains, inverses);
-                  });
-                });
+  const Var y = record(kRmsNorm, {x, gain ? gain : none, bias ? bias : none}, normalised(),
+                       [in, gains, inverses](Gradients& g) {
+                         dispatch(in.type(), [&g, &in, &gains, &inverses](auto zero) {
+                           backward_rows<decltype(zero)>(g, in, gains, inverses);
+                         });
+                       });
+  return y.wants_gradient() ? y.made_again_by(normalised) : y;
 }
 
 }  // namespace attnlab
