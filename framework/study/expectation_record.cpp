@@ -49,19 +49,24 @@ void ExpectationRecord::read(const fs::path& file) {
       if (entry.first_seen < known->first_seen) *known = std::move(entry);
     }
     for (const Json& item : json.at("results_seen"))
-      saw(item.at("arm").get<std::string>(), item.at("seed").get<std::int64_t>(),
-          item.at("run").get<std::string>());
+      add({item.at("arm").get<std::string>(), item.at("seed").get<std::int64_t>(),
+           item.at("run").get<std::string>(), item.value("first_seen", std::int64_t{0})});
   } catch (const nlohmann::json::exception& error) {
     throw IoError(file.string() + ": no record of expectations: " + error.what());
   }
 }
 
 void ExpectationRecord::saw(const std::string& arm, std::int64_t seed, const std::string& run) {
-  const std::string content = run.substr(0, 16);
-  const bool known = std::any_of(results_.begin(), results_.end(), [&](const Result& other) {
-    return other.arm == arm && other.seed == seed && other.run == content;
-  });
-  if (!known) results_.push_back({arm, seed, content, static_cast<std::int64_t>(std::time(nullptr))});
+  add({arm, seed, run.substr(0, 16), static_cast<std::int64_t>(std::time(nullptr))});
+}
+
+void ExpectationRecord::add(const Result& result) {
+  for (Result& known : results_)
+    if (known.arm == result.arm && known.seed == result.seed && known.run == result.run) {
+      known.first_seen = std::min(known.first_seen, result.first_seen);
+      return;
+    }
+  results_.push_back(result);
 }
 
 bool ExpectationRecord::any_seen(const Claim& claim, const std::function<bool(const Result&)>& which) const {

@@ -43,6 +43,7 @@ class ExpectationRecord {
     std::int64_t first_seen = 0;
   };
   void read(const std::filesystem::path& file);
+  void add(const Result& result);  // the earlier time counts
   bool any_seen(const Claim& claim, const std::function<bool(const Result&)>& which) const;
 
   std::vector<std::filesystem::path> files_;

@@ -236,6 +236,21 @@ TEST_CASE("a claim is set before the run only if no result of its arms was known
     CHECK(claims(arms + other)[0].hash != hash);
 }
 
+TEST_CASE("when a result was first seen is remembered, the earliest time of all files") {
+  const ScratchFolder folder;
+  const auto record_of = [](std::int64_t time) {
+    return R"({"claims": [], "results_seen": [{"arm": "a", "seed": 1, "run": "0123456789abcdef", "first_seen": )" +
+           std::to_string(time) + "}]}";
+  };
+  const std::vector<std::filesystem::path> files{folder.path() / "tried.json", folder.path() / "kept.json"};
+  write_durably(files[0], record_of(1700000500));
+  write_durably(files[1], record_of(1700000100));
+  ExpectationRecord record(files, 2);
+  record.saw("a", 1, "0123456789abcdef0000");
+  record.write();
+  for (const auto& file : files) CHECK(read_small_file(file).find("1700000100") != std::string::npos);
+}
+
 TEST_CASE("a verdict says when the code that judges was changed after results were seen") {
   const ScratchFolder folder;
   const auto file = folder.path() / "tried.json";
