@@ -49,11 +49,11 @@ class Var {
   bool wants_gradient() const { return slot_ >= 0; }
   // For a closure that reads the value in backward.
   KeptValue kept() const { return again_ ? KeptValue(again_) : KeptValue(value_); }
-  // The same Var, of which closures keep no more than `make`, a function of what is kept anyway that returns
-  // the same bits. For cheap ops whose results are large.
+  // The same Var, of which closures keep no more than `make`, a function of what its own closure keeps that
+  // returns the same bits; as it is where it has no closure. For cheap ops whose results are large.
   Var made_again_by(std::function<Tensor()> make) const {
     Var result = *this;
-    result.again_ = std::make_shared<MadeAgain>(std::move(make));
+    if (wants_gradient()) result.again_ = std::make_shared<MadeAgain>(std::move(make));
     return result;
   }
 

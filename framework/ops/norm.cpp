@@ -101,21 +101,19 @@ Var layer_norm(const Var& x, const Var& gain, const Var& bias, double epsilon) {
   const Index D = x.shape().columns();
   check(!gain || gain.shape() == Shape{D}, "layer_norm: rows ", x.shape(), " and gain ", gain.shape());
   check(!bias || bias.shape() == Shape{D}, "layer_norm: rows ", x.shape(), " and bias ", bias.shape());
-  const bool wide = x.type() == DType::f64;
   const Tensor in = x.value(), gains = gain.value(), biases = bias.value();
-  const Tensor saved({in.rows(), 2}, wide ? DType::f64 : DType::f32);
+  const Tensor saved({in.rows(), 2}, x.type() == DType::f64 ? DType::f64 : DType::f32);
   const auto normalised = [in, gains, biases, epsilon, saved] {
     const Tensor y(in.shape(), in.type());
     dispatch(in.type(), [&](auto zero) { norm_rows<decltype(zero)>(in, epsilon, gains, biases, y, saved); });
     return y;
   };
   const Var none = x.tape().constant({});
-  const Var y =
-      record(kLayerNorm, {x, gain ? gain : none, bias ? bias : none}, normalised(),
-             [in, gains, saved](Gradients& g) {
-               dispatch(in.type(), [&](auto zero) { backward_rows<decltype(zero)>(g, in, gains, saved); });
-             });
-  return y.wants_gradient() ? y.made_again_by(normalised) : y;
+  return record(kLayerNorm, {x, gain ? gain : none, bias ? bias : none}, normalised(),
+                [in, gains, saved](Gradients& g) {
+                  dispatch(in.type(), [&](auto zero) { backward_rows<decltype(zero)>(g, in, gains, saved); });
+                })
+      .made_again_by(normalised);
 }
 
 }  // namespace attnlab

@@ -115,13 +115,13 @@ Var rms_norm(const Var& x, const Var& gain, const Var& bias, double epsilon) {
     return y;
   };
   const Var none = x.tape().constant({});
-  const Var y = record(kRmsNorm, {x, gain ? gain : none, bias ? bias : none}, normalised(),
-                       [in, gains, inverses](Gradients& g) {
-                         dispatch(in.type(), [&g, &in, &gains, &inverses](auto zero) {
-                           backward_rows<decltype(zero)>(g, in, gains, inverses);
-                         });
-                       });
-  return y.wants_gradient() ? y.made_again_by(normalised) : y;
+  return record(kRmsNorm, {x, gain ? gain : none, bias ? bias : none}, normalised(),
+                [in, gains, inverses](Gradients& g) {
+                  dispatch(in.type(), [&g, &in, &gains, &inverses](auto zero) {
+                    backward_rows<decltype(zero)>(g, in, gains, inverses);
+                  });
+                })
+      .made_again_by(normalised);
 }
 
 }  // namespace attnlab
