@@ -1,4 +1,4 @@
-#include "kernels/attend_block.h"
+#include "kernels/attend_group.h"
 
 namespace attnlab::kernels {
 namespace {
@@ -29,70 +29,90 @@ class Backward {
   void run_sentence(const AttendItem& item) const {
     const Index queries = in_.in.mask->queries.length(item.sentence),
                 keys = in_.in.mask->keys.length(item.sentence);
-    const Scratchpad pad = cut(keys);
-    QueryBlock block;
+    const Index together = std::min(kTogether, queries);
+    Scratchpad pad = cut(keys, together);
+    QueryGroup group;
     for (Index head = item.first_head; head < item.first_head + item.heads; ++head) {
       clear_keys(pad, keys);
-      for (Index first = 0; first < queries; first += kQueryBlock) {
-        const Index count = std::min(kQueryBlock, queries - first);
-        if (queries > kQueryBlock || head == item.first_head)
-          look(*in_.in.mask, item.sentence, first, count, in_.loops.lanes, block);
-        visit_queries(block, head, 0, keys, Pass::all, pad);
+      for (Index first = 0; first < queries; first += together) {
+        if (queries > together || head == item.first_head)
+          look(item.sentence, first, std::min(together, queries - first), group);
+        visit_queries(group, item.sentence, head, 0, keys, Pass::all, pad);
       }
       store_keys(pad, item.sentence, 0, keys, head);
     }
   }
 
-  // The gradient of a block of queries.
+  // The gradients of some queries.
   void run_queries(const AttendItem& item) const {
-    const Scratchpad pad = cut(kKeyBlock);
-    QueryBlock block;
-    look(*in_.in.mask, item.sentence, item.first_row, item.rows, in_.loops.lanes, block);
+    Scratchpad pad = cut(kKeyBlock, item.rows);
+    QueryGroup group;
+    look(item.sentence, item.first_row, item.rows, group);
     for (Index head = item.first_head; head < item.first_head + item.heads; ++head)
-      visit_queries(block, head, 0, in_.in.mask->keys.length(item.sentence), Pass::queries, pad);
+      visit_queries(group, item.sentence, head, 0, in_.in.mask->keys.length(item.sentence), Pass::queries,
+                    pad);
   }
 
   // The gradients of a range of keys.
   void run_keys(const AttendItem& item) const {
-    const Scratchpad pad = cut(item.rows);
-    QueryBlock block;
     const Index queries = in_.in.mask->queries.length(item.sentence);
+    const Index together = std::min(kTogether, queries);
+    Scratchpad pad = cut(item.rows, together);
+    QueryGroup group;
     for (Index head = item.first_head; head < item.first_head + item.heads; ++head) {
       clear_keys(pad, item.rows);
-      for (Index first = 0; first < queries; first += kQueryBlock) {
-        look(*in_.in.mask, item.sentence, first, std::min(kQueryBlock, queries - first), in_.loops.lanes,
-             block);
-        visit_queries(block, head, item.first_row, item.first_row + item.rows, Pass::keys, pad);
+      for (Index first = 0; first < queries; first += together) {
+        look(item.sentence, first, std::min(together, queries - first), group);
+        visit_queries(group, item.sentence, head, item.first_row, item.first_row + item.rows, Pass::keys,
+                      pad);
       }
       store_keys(pad, item.sentence, item.first_row, item.rows, head);
     }
   }
 
  private:
+  static constexpr Index kTogether = kMostBlocks * kQueryBlock;
+
+  // Of one block of queries.
+  struct State {
+    T *query_room, *query_columns, *d_row_room, *d_columns, *d_queries, *maximum, *inverse, *center;
+    HeadRows<T> queries, d_rows;
+    bool finite, centered;
+  };
   struct Scratchpad {
-    T *queries, *query_columns, *d_rows, *d_columns, *outputs, *keys, *values, *scores, *d_weights;
-    T *d_queries, *maximum, *inverse, *center;
+    std::array<State, kMostBlocks> blocks;
+    T *outputs, *keys, *values, *scores, *d_weights;
     T *d_keys, *d_values;  // sums over the queries for a range of keys
     std::uint32_t* words;
+
+    State& operator[](Index i) { return blocks[static_cast<std::size_t>(i)]; }
   };
 
-  Scratchpad cut(Index keys) const {
+  void look(Index sentence, Index first, Index rows, QueryGroup& group) const {
+    group.look(*in_.in.mask, sentence, first, rows, in_.loops.lanes);
+  }
+
+  Scratchpad cut(Index keys, Index queries) const {
     thread_local Scratch scratch;
     const Index width = in_.padded, value_width = in_.value_padded;
-    const Index count = kQueryBlock * (3 * width + 3 * value_width + 3 + 2 * kKeyBlock) +
+    const Index blocks = (queries + kQueryBlock - 1) / kQueryBlock;
+    const Index count = blocks * kQueryBlock * (3 * width + 2 * value_width + 3) +
+                        kQueryBlock * (value_width + 2 * kKeyBlock) +
                         (kKeyBlock + keys) * (width + value_width);
-    Workspace space(scratch.get(
-        static_cast<std::size_t>(count * static_cast<Index>(sizeof(T)) + kMostWords * 4 + Index{20} * 64)));
+    Workspace space(scratch.get(static_cast<std::size_t>(count * static_cast<Index>(sizeof(T)) +
+                                                         kMostWords * 4 + (8 * blocks + 8) * 64)));
     Scratchpad pad{};
-    pad.queries = space.take<T>(kQueryBlock * width);
-    pad.query_columns = space.take<T>(kQueryBlock * width);
-    pad.d_queries = space.take<T>(kQueryBlock * width);
-    pad.d_rows = space.take<T>(kQueryBlock * value_width);
-    pad.d_columns = space.take<T>(kQueryBlock * value_width);
+    for (Index i = 0; i < blocks; ++i) {
+      pad[i].query_room = space.take<T>(kQueryBlock * width);
+      pad[i].query_columns = space.take<T>(kQueryBlock * width);
+      pad[i].d_queries = space.take<T>(kQueryBlock * width);
+      pad[i].d_row_room = space.take<T>(kQueryBlock * value_width);
+      pad[i].d_columns = space.take<T>(kQueryBlock * value_width);
+      pad[i].maximum = space.take<T>(kQueryBlock);
+      pad[i].inverse = space.take<T>(kQueryBlock);
+      pad[i].center = space.take<T>(kQueryBlock);
+    }
     pad.outputs = space.take<T>(kQueryBlock * value_width);
-    pad.maximum = space.take<T>(kQueryBlock);
-    pad.inverse = space.take<T>(kQueryBlock);
-    pad.center = space.take<T>(kQueryBlock);
     pad.scores = space.take<T>(kQueryBlock * kKeyBlock);
     pad.d_weights = space.take<T>(kQueryBlock * kKeyBlock);
     pad.keys = space.take<T>(kKeyBlock * width);
@@ -118,86 +138,83 @@ class Backward {
                  row, head * in_.value_width);
   }
 
-  // Adds what the queries of a block give to the keys [key_begin, key_end), and to themselves.
-  void visit_queries(QueryBlock& block, Index head, Index key_begin, Index key_end, Pass pass,
-                     const Scratchpad& pad) const {
-    const Index low = std::max(block.low, key_begin), high = std::min(block.high, key_end);
-    const Index row = in_.in.mask->queries.offset(block.sentence) + block.first;
-    if (low < high) {
-      const Rows rows = load(block, row, head, pad);
-      for_key_tiles(low, high, [&](Index begin, Index end) {
-        visit_keys(block, rows, head, begin, end, key_begin, pass, pad);
-      });
-    }
+  // Adds what some queries give to the keys [key_begin, key_end), and to themselves.
+  void visit_queries(QueryGroup& group, Index sentence, Index head, Index key_begin, Index key_end, Pass pass,
+                     Scratchpad& pad) const {
+    for (Index i = 0; i < group.count(); ++i)
+      if (std::max(group[i].low, key_begin) < std::min(group[i].high, key_end))
+        load(group[i], head, pad.outputs, pad[i]);
+    visit_key_tiles(in_, group, sentence, head, key_begin, key_end, pad.keys, pad.values,
+                    [&](const KeyTile<T>& tile, Index i, Index begin, Index end) {
+                      visit_keys(group[i], pad[i], tile, begin, end, key_begin, pass, pad);
+                    });
     if (pass == Pass::keys || !d_query_.buffer) return;
-    if (block.empty()) std::fill_n(pad.d_queries, block.count * in_.padded, T{});
-    store_rows(in_.loops, pad.d_queries, in_.padded, block.count, in_.width, static_cast<T>(in_.in.scale),
-               nullptr, d_query_, row, head * in_.width);
+    for (Index i = 0; i < group.count(); ++i) {
+      const QueryBlock& block = group[i];
+      if (block.empty()) std::fill_n(pad[i].d_queries, block.count * in_.padded, T{});
+      store_rows(in_.loops, pad[i].d_queries, in_.padded, block.count, in_.width,
+                 static_cast<T>(in_.in.scale), nullptr, d_query_, first_row(block), head * in_.width);
+    }
   }
 
-  // A block of queries, loaded.
-  struct Rows {
-    HeadRows<T> queries, d_rows;
-    bool finite;
-    const T* center;
-  };
+  Index first_row(const QueryBlock& block) const {
+    return in_.in.mask->queries.offset(block.sentence) + block.first;
+  }
 
-  Rows load(QueryBlock& block, Index row, Index head, const Scratchpad& pad) const {
+  void load(QueryBlock& block, Index head, T* output_room, State& state) const {
     const auto& loops = in_.loops;
-    Rows rows{in_.queries(row, block.count, head, pad.queries),
-              in_.value_rows(d_output_, row, block.count, head, pad.d_rows), true, nullptr};
-    loops.transpose(rows.queries.data, rows.queries.stride, block.count, in_.padded,
-                    static_cast<T>(in_.in.scale) * loops.score_factor, pad.query_columns, block.padded);
-    loops.transpose(rows.d_rows.data, rows.d_rows.stride, block.count, in_.value_padded, T{1}, pad.d_columns,
+    const Index row = first_row(block);
+    const auto queries = state.queries = in_.queries(row, block.count, head, state.query_room);
+    const auto d_rows = state.d_rows = in_.value_rows(d_output_, row, block.count, head, state.d_row_room);
+    loops.transpose(queries.data, queries.stride, block.count, in_.padded,
+                    static_cast<T>(in_.in.scale) * loops.score_factor, state.query_columns, block.padded);
+    loops.transpose(d_rows.data, d_rows.stride, block.count, in_.value_padded, T{1}, state.d_columns,
                     block.padded);
     const T* statistics = statistics_.data<T>() + 2 * head * statistics_.columns() + row;
-    std::fill_n(pad.maximum, block.padded, T{});
-    std::fill_n(pad.inverse, block.padded, T{});
-    std::copy_n(statistics, block.count, pad.maximum);
-    std::copy_n(statistics + statistics_.columns(), block.count, pad.inverse);
-    if (!block.in_one_tile()) rows.center = load_center(block, rows, row, head, pad);
+    std::fill_n(state.maximum, block.padded, T{});
+    std::fill_n(state.inverse, block.padded, T{});
+    std::copy_n(statistics, block.count, state.maximum);
+    std::copy_n(statistics + statistics_.columns(), block.count, state.inverse);
+    state.centered = !block.in_one_tile();
+    if (state.centered) load_center(block, head, output_room, state);
     if (in_.in.drop_threshold) number_draws(in_.in, head, block);
-    if (block.masks(block.low, block.high))
-      rows.finite = loops.finite(rows.queries.data, rows.queries.stride, block.count, in_.padded) &&
-                    loops.finite(rows.d_rows.data, rows.d_rows.stride, block.count, in_.value_padded);
-    return rows;
+    state.finite = !block.masks(block.low, block.high) ||
+                   (loops.finite(queries.data, queries.stride, block.count, in_.padded) &&
+                    loops.finite(d_rows.data, d_rows.stride, block.count, in_.value_padded));
   }
 
   // The sum over all keys of weight times its gradient, which is the output times its gradient.
-  const T* load_center(const QueryBlock& block, const Rows& rows, Index row, Index head,
-                       const Scratchpad& pad) const {
-    const auto outputs = in_.value_rows(output_, row, block.count, head, pad.outputs);
-    std::fill_n(pad.center, block.padded, T{});
-    in_.loops.row_products(outputs.data, outputs.stride, rows.d_rows.data, rows.d_rows.stride, block.count,
-                           in_.value_padded, pad.center);
-    return pad.center;
+  void load_center(const QueryBlock& block, Index head, T* output_room, const State& state) const {
+    const auto outputs = in_.value_rows(output_, first_row(block), block.count, head, output_room);
+    std::fill_n(state.center, block.padded, T{});
+    in_.loops.row_products(outputs.data, outputs.stride, state.d_rows.data, state.d_rows.stride, block.count,
+                           in_.value_padded, state.center);
   }
 
-  void visit_keys(const QueryBlock& block, const Rows& rows, Index head, Index begin, Index end,
+  void visit_keys(const QueryBlock& block, const State& state, const KeyTile<T>& tile, Index begin, Index end,
                   Index key_begin, Pass pass, const Scratchpad& pad) const {
     const auto& loops = in_.loops;
-    const Index row = in_.in.mask->keys.offset(block.sentence) + begin, count = end - begin,
-                lanes = block.padded;
-    const auto keys = in_.keys(row, count, head, pad.keys), values = in_.values(row, count, head, pad.values);
+    const Index count = end - begin, lanes = block.padded;
+    const auto keys = tile.keys_from(begin), values = tile.values_from(begin);
     auto weights = in_.weights(block, begin, end, pad.scores, pad.d_weights);
-    in_.score(keys, in_.width, pad.query_columns, weights, pad.scores);
-    in_.score(values, in_.value_width, pad.d_columns, weights, pad.d_weights);
+    in_.score(keys, in_.width, state.query_columns, weights, pad.scores);
+    in_.score(values, in_.value_width, state.d_columns, weights, pad.d_weights);
     in_.drop(weights, block, pad.words);
-    loops.softmax_backward(weights, pad.maximum, pad.inverse, rows.center);
+    loops.softmax_backward(weights, state.maximum, state.inverse, state.centered ? state.center : nullptr);
     // Where some query does not see some key, zero times NaN must not count.
     const bool guarded =
-        weights.masked && !(rows.finite && loops.finite(keys.data, keys.stride, count, in_.padded));
+        weights.masked && !(state.finite && loops.finite(keys.data, keys.stride, count, in_.padded));
     const auto product = guarded ? loops.product_skipping_zeros : loops.product;
     if (pass != Pass::queries && d_value_.buffer)
-      product({pad.scores, lanes, 1, rows.d_rows.data, rows.d_rows.stride,
+      product({pad.scores, lanes, 1, state.d_rows.data, state.d_rows.stride,
                pad.d_values + (begin - key_begin) * in_.value_padded, in_.value_padded, count,
                in_.value_padded, block.count, true});
     if (pass != Pass::queries && d_key_.buffer)
-      product({pad.d_weights, lanes, 1, rows.queries.data, rows.queries.stride,
+      product({pad.d_weights, lanes, 1, state.queries.data, state.queries.stride,
                pad.d_keys + (begin - key_begin) * in_.padded, in_.padded, count, in_.padded, block.count,
                true});
     if (pass != Pass::keys && d_query_.buffer)
-      product({pad.d_weights, 1, lanes, keys.data, keys.stride, pad.d_queries, in_.padded, block.count,
+      product({pad.d_weights, 1, lanes, keys.data, keys.stride, state.d_queries, in_.padded, block.count,
                in_.padded, count, begin != block.low});
   }
 
@@ -227,7 +244,7 @@ void attend_backward(const AttendInputs& inputs, const Tensor& output, const Ten
       add_items(inputs, b, std::max<Index>(queries.length(b), 1), std::max<Index>(queries.length(b), 1),
                 whole);
     } else {
-      add_items(inputs, b, queries.length(b), kQueryBlock, by_queries);
+      add_items(inputs, b, queries.length(b), kQueryBlock * blocks_together(inputs), by_queries);
       add_items(inputs, b, keys.length(b), 4 * kKeyBlock, by_keys);
     }
   }

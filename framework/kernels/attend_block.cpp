@@ -1,4 +1,4 @@
-#include "kernels/attend_block.h"
+#include "kernels/attend_group.h"
 
 namespace attnlab::kernels::detail {
 
@@ -41,6 +41,14 @@ void add_items(const AttendInputs& inputs, Index sentence, Index rows, Index blo
     for (Index first = 0; first < rows; first += block)
       items.push_back(
           {sentence, head, std::min(heads, inputs.heads - head), first, std::min(block, rows - first)});
+}
+
+Index blocks_together(const AttendInputs& inputs) {
+  constexpr Index kEnoughForEach = 8;  // pieces, so that threads end at about the same time
+  Index pieces = 0;
+  for (Index b = 0; b < inputs.mask->queries.count(); ++b)
+    pieces += inputs.heads * ((inputs.mask->queries.length(b) + kQueryBlock - 1) / kQueryBlock);
+  return std::clamp<Index>(pieces / (kEnoughForEach * thread_count()), 1, kMostBlocks);
 }
 
 bool worth_threads(const AttendInputs& inputs) {

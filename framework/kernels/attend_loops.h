@@ -43,6 +43,22 @@ struct WeightBlock {
   BlockDropout dropout;
 };
 
+// A query and a tile of keys, all of which it sees.
+template <class T>
+struct QueryTile {
+  const T* query;
+  const T* key;
+  Index key_row;
+  const T* value;
+  Index value_row;
+  Index keys, width, value_width;  // widths are multiples of the lanes
+  T* scores;                       // room for `keys` numbers, rounded up to whole vectors
+  T* sums;            // [value_width]: weighted sum of values so far, weights as in softmax below
+  bool first;         // there is none yet
+  bool fetch_values;  // they are not in the cache yet
+  const T* next_key;  // keys that will be read after these, or null
+};
+
 template <class T>
 struct AttendLoops {
   Index lanes;
@@ -57,6 +73,8 @@ struct AttendLoops {
   // Scores to exp(score - maximum), with the running maximum and sum per query and the factor `rescale` by
   // which what was summed before must shrink (Milakov & Gimelshein 2018). Dropout zeroes, and does not scale.
   void (*softmax)(const WeightBlock<T>&, T* maximum, T* sum, T* rescale);
+  // The same for one query with all keys of a tile, and the weighted sum of values.
+  void (*attend_query)(const QueryTile<T>&, T* maximum, T* sum);
   // Scores to dropped weights (scaled), d_weights to gradients of the scores. `inverse` is one over the sums,
   // and `center` the sum of weight times gradient over all keys; null if the block holds all of them.
   void (*softmax_backward)(const WeightBlock<T>&, const T* maximum, const T* inverse, const T* center);

@@ -77,7 +77,23 @@ inline Vec<T> interleave(Vec<T> a, Vec<T> b) {
   return __builtin_shuffle(a, b, order);
 }
 
-// Square blocks: each round of interleaving brings rows that were half a block apart next to each other.
+// A square block, turned around: each round of interleaving brings rows that were half a block apart next to
+// each other.
+template <class T>
+inline void turn(Vec<T> (&block)[kLanes<T>], Vec<T> (&next)[kLanes<T>]) {
+  constexpr int kCount = static_cast<int>(kLanes<T>);
+#pragma GCC unroll 4
+  for (int round = 1; round < kCount; round *= 2) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kCount / 2; ++i) {
+      next[2 * i] = interleave<T, false>(block[i], block[i + kCount / 2]);
+      next[2 * i + 1] = interleave<T, true>(block[i], block[i + kCount / 2]);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kCount; ++i) block[i] = next[i];
+  }
+}
+
 template <class T>
 void transpose(const T* in, Index stride, Index rows, Index columns, T factor, T* out, Index out_row) {
   constexpr int kCount = static_cast<int>(kLanes<T>);
@@ -86,19 +102,12 @@ void transpose(const T* in, Index stride, Index rows, Index columns, T factor, T
       Vec<T> block[kCount], next[kCount];
       for (int i = 0; i < kCount; ++i)
         block[i] = row + i < rows ? at(in + (row + i) * stride + column) * factor : Vec<T>{};
-#pragma GCC unroll 4
-      for (int round = 1; round < kCount; round *= 2) {
-#pragma GCC unroll 8
-        for (int i = 0; i < kCount / 2; ++i) {
-          next[2 * i] = interleave<T, false>(block[i], block[i + kCount / 2]);
-          next[2 * i + 1] = interleave<T, true>(block[i], block[i + kCount / 2]);
-        }
-#pragma GCC unroll 16
-        for (int i = 0; i < kCount; ++i) block[i] = next[i];
-      }
+      turn<T>(block, next);
       for (int i = 0; i < kCount; ++i) at(out + (column + i) * out_row + row) = block[i];
     }
 }
+
+#include "kernels/attend_loops_query.inl"
 
 template <class T>
 bool finite(const T* in, Index stride, Index rows, Index columns) {
@@ -344,6 +353,7 @@ AttendLoops<T> table() {
           transpose<T>,
           finite<T>,
           softmax<T>,
+          attend_query<T>,
           softmax_backward<T>,
           invert<T>,
           load<T>,

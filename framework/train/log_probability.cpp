@@ -1,6 +1,7 @@
 #include "train/log_probability.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -80,36 +81,39 @@ std::vector<TokenScore> best_of_row(const T* x, Index V, Index k, Token never, d
   return best;
 }
 
-}  // namespace
-
-std::vector<double> log_normalisers(const Tensor& logits) {
-  std::vector<double> result(static_cast<std::size_t>(logits.rows()));
-  const Index V = logits.columns(), stride = logits.row_stride();
-  dispatch(logits.type(), [&logits, &result, V, stride](auto zero) {
-    using T = decltype(zero);
-    const T* x = logits.data<T>();
-    double* out = result.data();
-    parallel_for(logits.rows(), kernels::row_grain(V), [x, out, V, stride](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i) out[i] = log_normaliser(x + i * stride, V);
-    });
-  });
-  for (const double value : result)
-    if (!std::isfinite(value)) throw DivergedError("decoding: the model's logits are not finite");
-  return result;
-}
-
-std::vector<std::vector<TokenScore>> best_tokens(const Tensor& logits, Index k, Token never) {
-  const auto normalisers = log_normalisers(logits);
-  std::vector<std::vector<TokenScore>> result(normalisers.size());
+// Calls visit(row, its numbers, its log normaliser) for all rows, in parallel.
+template <class Visit>
+void visit_rows(const Tensor& logits, const Visit& visit) {
   const Index V = logits.columns();
+  std::atomic<bool> diverged = false;
   dispatch(logits.type(), [&](auto zero) {
     using T = decltype(zero);
     parallel_for(logits.rows(), kernels::row_grain(V), [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
-        const auto n = static_cast<std::size_t>(i);
-        result[n] = best_of_row(logits.data<T>() + i * logits.row_stride(), V, k, never, normalisers[n]);
+        const T* x = logits.data<T>() + i * logits.row_stride();
+        const double normaliser = log_normaliser(x, V);
+        if (std::isfinite(normaliser))
+          visit(static_cast<std::size_t>(i), x, normaliser);
+        else
+          diverged = true;
       }
     });
+  });
+  if (diverged) throw DivergedError("decoding: the model's logits are not finite");
+}
+
+}  // namespace
+
+std::vector<double> log_normalisers(const Tensor& logits) {
+  std::vector<double> result(static_cast<std::size_t>(logits.rows()));
+  visit_rows(logits, [&result](std::size_t i, const auto*, double normaliser) { result[i] = normaliser; });
+  return result;
+}
+
+std::vector<std::vector<TokenScore>> best_tokens(const Tensor& logits, Index k, Token never) {
+  std::vector<std::vector<TokenScore>> result(static_cast<std::size_t>(logits.rows()));
+  visit_rows(logits, [&](std::size_t i, const auto* x, double normaliser) {
+    result[i] = best_of_row(x, logits.columns(), k, never, normaliser);
   });
   return result;
 }
