@@ -135,18 +135,23 @@ inline double distance(const std::vector<double>& a, const std::vector<double>& 
 }
 
 inline std::vector<Problem> every_kind() {
-  Problem long_causal = self({200, 65}), long_band = self({300}, 1), cached = cross();
+  // The long ones take several blocks of queries; the last has enough heads that blocks go together.
+  Problem long_causal = self({200, 65}), long_band = self({300}, 1), cached = cross(),
+          together = self({260, 130}, 4);
   long_causal.mask.causal = true;
   long_causal.options.dropout = 0.1;
   long_causal.width = 17;
   long_causal.value_width = 33;
   long_band.mask.band = 20;
+  together.mask.band = 40;
+  together.options.dropout = 0.1;
   cached.mask.queries = Sequences::of_lengths({1, 2});
   cached.mask.keys = Sequences::of_lengths({8, 8});
   cached.mask.keys.lengths = {3, 7};
   cached.mask.past = {2, 5};
   cached.mask.causal = true;
-  return {self({4, 1, 6}), cross(), causal(), band(), intervals(), dropped(), long_causal, long_band, cached};
+  return {self({4, 1, 6}), cross(),     causal(),  band(), intervals(),
+          dropped(),       long_causal, long_band, cached, together};
 }
 
 }  // namespace attnlab::attend_problems
