@@ -78,6 +78,26 @@ TEST_CASE("a query has the same bits whichever other queries are asked") {
   }
 }
 
+// Few queries put keys into the lanes of a vector, many put queries there.
+TEST_CASE("few queries have the bits that they have among many") {
+  for (const DType type : {DType::f32, DType::bf16, DType::f64})
+    for (const Index width : {3, 16, 64, 80})
+      for (const Index keys : {1, 3, 17, 63, 65, 130}) {
+        Problem many = self({40, 40});
+        many.mask.keys = Sequences::of_lengths({keys, keys});
+        many.width = many.value_width = width;
+        many.draw(type);
+        const Tensor all = run(many).output;
+        for (const Index count : {1, 2, 5, 10}) {
+          Problem few = many;
+          few.mask.queries = Sequences::of_lengths({0, count});
+          few.query = rows_of(many.query, 40, count);
+          const Result result = run(few);
+          check_same(result.output, rows_of(all, 40, count));
+        }
+      }
+}
+
 TEST_CASE("what a query does not see changes no bit, even NaN") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const DType type : {DType::f32, DType::bf16, DType::f64}) {
