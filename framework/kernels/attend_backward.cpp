@@ -37,7 +37,7 @@ class Backward {
       for (Index first = 0; first < queries; first += together) {
         if (queries > together || head == item.first_head)
           look(item.sentence, first, std::min(together, queries - first), group);
-        visit_queries(group, item.sentence, head, 0, keys, Pass::all, pad);
+        visit_queries(group, head, 0, keys, Pass::all, pad);
       }
       store_keys(pad, item.sentence, 0, keys, head);
     }
@@ -49,8 +49,7 @@ class Backward {
     QueryGroup group;
     look(item.sentence, item.first_row, item.rows, group);
     for (Index head = item.first_head; head < item.first_head + item.heads; ++head)
-      visit_queries(group, item.sentence, head, 0, in_.in.mask->keys.length(item.sentence), Pass::queries,
-                    pad);
+      visit_queries(group, head, 0, in_.in.mask->keys.length(item.sentence), Pass::queries, pad);
   }
 
   // The gradients of a range of keys.
@@ -63,8 +62,7 @@ class Backward {
       clear_keys(pad, item.rows);
       for (Index first = 0; first < queries; first += together) {
         look(item.sentence, first, std::min(together, queries - first), group);
-        visit_queries(group, item.sentence, head, item.first_row, item.first_row + item.rows, Pass::keys,
-                      pad);
+        visit_queries(group, head, item.first_row, item.first_row + item.rows, Pass::keys, pad);
       }
       store_keys(pad, item.sentence, item.first_row, item.rows, head);
     }
@@ -139,12 +137,12 @@ class Backward {
   }
 
   // Adds what some queries give to the keys [key_begin, key_end), and to themselves.
-  void visit_queries(QueryGroup& group, Index sentence, Index head, Index key_begin, Index key_end, Pass pass,
+  void visit_queries(QueryGroup& group, Index head, Index key_begin, Index key_end, Pass pass,
                      Scratchpad& pad) const {
     for (Index i = 0; i < group.count(); ++i)
       if (std::max(group[i].low, key_begin) < std::min(group[i].high, key_end))
         load(group[i], head, pad.outputs, pad[i]);
-    visit_key_tiles(in_, group, sentence, head, key_begin, key_end, pad.keys, pad.values,
+    visit_key_tiles(in_, group, head, key_begin, key_end, pad.keys, pad.values,
                     [&](const KeyTile<T>& tile, Index i, Index begin, Index end) {
                       visit_keys(group[i], pad[i], tile, begin, end, key_begin, pass, pad);
                     });
@@ -153,17 +151,13 @@ class Backward {
       const QueryBlock& block = group[i];
       if (block.empty()) std::fill_n(pad[i].d_queries, block.count * in_.padded, T{});
       store_rows(in_.loops, pad[i].d_queries, in_.padded, block.count, in_.width,
-                 static_cast<T>(in_.in.scale), nullptr, d_query_, first_row(block), head * in_.width);
+                 static_cast<T>(in_.in.scale), nullptr, d_query_, in_.first_row(block), head * in_.width);
     }
-  }
-
-  Index first_row(const QueryBlock& block) const {
-    return in_.in.mask->queries.offset(block.sentence) + block.first;
   }
 
   void load(QueryBlock& block, Index head, T* output_room, State& state) const {
     const auto& loops = in_.loops;
-    const Index row = first_row(block);
+    const Index row = in_.first_row(block);
     const auto queries = state.queries = in_.queries(row, block.count, head, state.query_room);
     const auto d_rows = state.d_rows = in_.value_rows(d_output_, row, block.count, head, state.d_row_room);
     loops.transpose(queries.data, queries.stride, block.count, in_.padded,
@@ -185,7 +179,7 @@ class Backward {
 
   // The sum over all keys of weight times its gradient, which is the output times its gradient.
   void load_center(const QueryBlock& block, Index head, T* output_room, const State& state) const {
-    const auto outputs = in_.value_rows(output_, first_row(block), block.count, head, output_room);
+    const auto outputs = in_.value_rows(output_, in_.first_row(block), block.count, head, output_room);
     std::fill_n(state.center, block.padded, T{});
     in_.loops.row_products(outputs.data, outputs.stride, state.d_rows.data, state.d_rows.stride, block.count,
                            in_.value_padded, state.center);

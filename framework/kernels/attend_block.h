@@ -117,6 +117,9 @@ struct HeadInputs {
         padded(rounded_up(width, loops.lanes)),
         value_padded(rounded_up(value_width, loops.lanes)) {}
 
+  Index first_row(const QueryBlock& block) const {
+    return in.mask->queries.offset(block.sentence) + block.first;
+  }
   HeadRows<T> queries(Index row, Index count, Index head, T* room) const {
     return head_rows<E>(loops, in.query, row, count, head * width, width, padded, room);
   }

@@ -18,7 +18,7 @@ class Forward {
     group.look(*in_.in.mask, item.sentence, item.first_row, item.rows, in_.loops.lanes);
     Scratchpad pad = cut(group.count());
     for (Index head = item.first_head; head < item.first_head + item.heads; ++head)
-      run_head(group, item.sentence, head, pad);
+      run_head(group, head, pad);
   }
 
  private:
@@ -59,9 +59,9 @@ class Forward {
     return pad;
   }
 
-  void run_head(QueryGroup& group, Index sentence, Index head, Scratchpad& pad) const {
+  void run_head(QueryGroup& group, Index head, Scratchpad& pad) const {
     for (Index i = 0; i < group.count(); ++i) start(group[i], head, pad[i]);
-    visit_key_tiles(in_, group, sentence, head, 0, in_.in.mask->keys.length(sentence), pad.keys, pad.values,
+    visit_key_tiles(in_, group, head, 0, in_.in.mask->keys.length(group.sentence()), pad.keys, pad.values,
                     [&](const KeyTile<T>& tile, Index i, Index begin, Index end) {
                       if (pad[i].few)
                         add_keys_to_each(group[i], head, pad[i], tile, begin, end, pad);
@@ -72,12 +72,9 @@ class Forward {
   }
 
   T scale() const { return static_cast<T>(in_.in.scale) * in_.loops.score_factor; }
-  Index first_row(const QueryBlock& block) const {
-    return in_.in.mask->queries.offset(block.sentence) + block.first;
-  }
 
   void start(QueryBlock& block, Index head, State& state) const {
-    state.queries = in_.queries(first_row(block), block.count, head, state.room);
+    state.queries = in_.queries(in_.first_row(block), block.count, head, state.room);
     state.few = are_few(block);
     std::fill_n(state.maximum, block.padded, -std::numeric_limits<T>::infinity());
     std::fill_n(state.total, block.padded, T{});
@@ -97,7 +94,7 @@ class Forward {
   }
 
   void finish(const QueryBlock& block, Index head, const State& state) const {
-    const Index row = first_row(block);
+    const Index row = in_.first_row(block);
     if (block.empty()) std::fill_n(state.sums, block.count * in_.value_padded, T{});
     in_.loops.invert(block.padded, state.total);
     store_rows(in_.loops, state.sums, in_.value_padded, block.count, in_.value_width,

@@ -23,6 +23,7 @@ class QueryGroup {
                    blocks_[static_cast<std::size_t>(count_++)]);
   }
 
+  Index sentence() const { return blocks_[0].sentence; }
   Index count() const { return count_; }
   QueryBlock& operator[](Index i) { return blocks_[static_cast<std::size_t>(i)]; }
 
@@ -49,15 +50,15 @@ struct KeyTile {
 // For the tiles of keys [low, high): visit(tile, block, begin, end) with the number of each block that sees
 // some of it, and the part [begin, end) that it sees.
 template <class E, class T, class Visit>
-void visit_key_tiles(const HeadInputs<E>& in, QueryGroup& group, Index sentence, Index head, Index low,
-                     Index high, T* key_room, T* value_room, const Visit& visit) {
+void visit_key_tiles(const HeadInputs<E>& in, QueryGroup& group, Index head, Index low, Index high,
+                     T* key_room, T* value_room, const Visit& visit) {
   Index first = high, last = low;
   for (Index i = 0; i < group.count(); ++i) {
     first = std::min(first, std::max(group[i].low, low));
     last = std::max(last, std::min(group[i].high, high));
   }
   for_key_tiles(first, last, [&](Index begin, Index end) {
-    const Index row = in.in.mask->keys.offset(sentence) + begin;
+    const Index row = in.in.mask->keys.offset(group.sentence()) + begin;
     const KeyTile<T> tile{in.keys(row, end - begin, head, key_room),
                           in.values(row, end - begin, head, value_room), begin};
     for (Index i = 0; i < group.count(); ++i) {

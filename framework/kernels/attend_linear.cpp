@@ -105,7 +105,7 @@ class Forward {
 
   void run_block(const QueryBlock& block, Index prefix, Index head, const Scratchpad& pad) const {
     const auto& loops = in_.loops;
-    const Index row = in_.in.mask->queries.offset(block.sentence) + block.first, lanes = block.padded;
+    const Index row = in_.first_row(block), lanes = block.padded;
     const HeadRows<T> q = in_.queries(row, block.count, head, pad.queries);
     loops.transpose(q.data, q.stride, block.count, in_.padded, T{1}, pad.query_columns, lanes);
     std::fill_n(pad.denominators, lanes, T{});

@@ -82,7 +82,7 @@ class Backward {
 
   Rows load(const QueryBlock& block, Index head, const Scratchpad& pad) const {
     const auto& loops = in_.loops;
-    const Index row = in_.in.mask->queries.offset(block.sentence) + block.first, count = block.count;
+    const Index row = in_.first_row(block), count = block.count;
     const Tensor d_head = d_output_.column_view(head * in_.value_width, in_.value_width).row_view(row, count);
     loops.load(d_head.raw(), d_head.type(), d_head.row_stride(), count, in_.value_width, in_.value_padded,
                pad.d_rows);
