@@ -22,6 +22,7 @@ Record environment_in(const fs::path& folder) {
 }
 
 RunResult run_result(const Job& job) {
+  if (const RunResult* kept = job.kept()) return *kept;
   RunResult run;
   run.seed = job.run().seed;
   run.folder = job.run().folder.string();
@@ -32,6 +33,8 @@ RunResult run_result(const Job& job) {
     run.values = values_in(job.run().folder);
     if (const auto* status = run.values.find("status")) run.status = std::get<std::string>(*status);
     run.code = job.code();
+    run.precision = job.run().precision;
+    run.content = job.run().content;
   }
   return run;
 }
@@ -106,8 +109,9 @@ StudyResults collect_results(const StudyState& state) {
     results.arms.push_back(arm_result(state, arm));
   add_controls(state, results);
   for (const Job& job : state.jobs)
-    if (job.state() == JobState::done && results.environment.fields().empty())
+    if (job.state() == JobState::done && job.kept() == nullptr && results.environment.fields().empty())
       results.environment = environment_in(job.run().folder);
+  if (results.environment.fields().empty()) results.environment = state.kept.environment();
   results.expectations_hash = hash_of_all(state.study.claims);
   results.verdicts = judge(state.study.claims, results, state.final);
   for (ClaimVerdict& verdict : results.verdicts) verdict.set = state.record.set(verdict.hash);

@@ -4,6 +4,7 @@
 #include <list>
 
 #include "study/expectation_record.h"
+#include "study/kept_runs.h"
 #include "study/probe_job.h"
 
 namespace attnlab {
@@ -17,6 +18,7 @@ struct StudyState {
   const std::vector<std::int64_t>& seeds;                 // those that run
   std::string metric;
   const ExpectationRecord& record;
+  const KeptRuns& kept;
   bool final = false;  // all has ended that will: judge what is costly to judge, too
 };
 StudyResults collect_results(const StudyState& state);

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <thread>
 
 #include "core/error.h"
@@ -19,7 +21,7 @@ std::optional<Speed> speed_of_results(const std::list<Job>& jobs) {
   double seconds = 0, cost = 0;
   for (const Job& job : jobs) {
     const fs::path file = job.run().folder / "result.json";
-    if (job.state() != JobState::done || !fs::exists(file)) continue;
+    if (job.state() != JobState::done || job.kept() || !fs::exists(file)) continue;
     const Record values = parse_record(read_small_file(file), file.string());
     if (values.find("training_seconds") == nullptr || values.find("wall_seconds") == nullptr) continue;
     seconds += std::max(values.number("training_seconds"), values.number("wall_seconds"));
@@ -71,6 +73,29 @@ std::optional<Speed> speed_of(const std::list<Job>& jobs, const JobOptions& opti
   for (const Job& job : jobs)
     if (job.state() == JobState::waiting) return speed_of_a_step(job, options);
   return std::nullopt;
+}
+
+double seconds_left(const std::list<Job>& jobs) {
+  double cost_done = 0, seconds = 0, cost_left = 0;
+  for (const Job& job : jobs) {
+    const double progress = job.progress();
+    cost_left += job.run().cost * (1 - progress);
+    if (job.found() || job.state() == JobState::waiting || job.state() == JobState::failed) continue;
+    cost_done += job.run().cost * progress;
+    seconds += job.seconds();
+  }
+  return cost_done > 0 ? cost_left * seconds / cost_done : 0;
+}
+
+double usual_spread(const StudyResults& results) {
+  std::vector<double> spreads;
+  for (const ArmResult& arm : results.arms)
+    if (const ArmResult* base = results.find(arm.baseline); base != nullptr && base != &arm)
+      if (const Comparison paired = compare(arm, *base, results.metric); paired.differences.size() > 1)
+        spreads.push_back(paired.sd);
+  if (spreads.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::nth_element(spreads.begin(), spreads.begin() + std::ssize(spreads) / 2, spreads.end());
+  return spreads[spreads.size() / 2];
 }
 
 std::string detectable_text(Index seeds, double sd, const std::string& metric) {

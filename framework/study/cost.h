@@ -21,6 +21,12 @@ struct Speed {
 };
 std::optional<Speed> speed_of(const std::list<Job>& jobs, const JobOptions& options);
 
+// Seconds of work ahead, from the speed of the runs made so far; 0 if there are none.
+double seconds_left(const std::list<Job>& jobs);
+
+// The median over arms of the sd of differences from their baselines; NaN where there are no pairs yet.
+double usual_spread(const StudyResults& results);
+
 // The smallest difference that n paired seeds would show, in words; `sd` is that of paired differences, NaN
 // if unknown.
 std::string detectable_text(Index seeds, double sd, const std::string& metric);

@@ -51,26 +51,6 @@ std::string hash_of(std::initializer_list<std::string> texts) {
   return hash.hex();
 }
 
-RunIdentity identity(const ExperimentSpec& given, const std::string& start, const std::string& data_hash,
-                     Precision precision) {
-  auto spec = std::make_unique<ExperimentSpec>(given);
-  spec->name.clear();
-  spec->deterministic = true;
-  spec->precision = precision;
-  spec->data = {};
-  spec->expect = {};
-  spec->log = {};
-  spec->train.log_every = 1;
-  spec->decode = decoding_in_training(given);
-  spec->model.from = start;
-  RunIdentity result;
-  result.training = hash_of({write_spec(*spec), data_hash});
-  DataSpec data = given.data;
-  data.root.clear();
-  result.scoring = hash_of({result.training, write_spec(given.decode), write_spec(data)});
-  return result;
-}
-
 Precision precision_named(const std::string& name) {
   return name == "f64" ? Precision::f64 : name == "bf16" ? Precision::bf16 : Precision::f32;
 }
@@ -91,11 +71,30 @@ std::string code_digest() { return kCodeDigest; }
 std::string probe_digest() { return kProbeDigest; }
 std::string rule_digest() { return kRuleDigest; }
 
-RunIdentity identity_of(const ExperimentSpec& spec, const std::string& data_hash) {
-  RunIdentity result = identity(spec, digest_of_start(spec.model.from), data_hash,
-                                precision_named(to_string(choose_precision(spec.precision).type)));
+RunIdentity identity_of(const ExperimentSpec& given, const std::string& data_hash,
+                        const std::string& precision, const std::string& start) {
+  auto spec = std::make_unique<ExperimentSpec>(given);
+  spec->name.clear();
+  spec->deterministic = true;
+  spec->precision = precision_named(precision);
+  spec->data = {};
+  spec->expect = {};
+  spec->log = {};
+  spec->train.log_every = 1;
+  spec->decode = decoding_in_training(given);
+  spec->model.from = start;
+  RunIdentity result;
+  result.training = hash_of({write_spec(*spec), data_hash});
+  DataSpec data = given.data;
+  data.root.clear();
+  result.scoring = hash_of({result.training, write_spec(given.decode), write_spec(data)});
   result.code = code_digest();
   return result;
+}
+
+RunIdentity identity_of(const ExperimentSpec& spec, const std::string& data_hash) {
+  return identity_of(spec, data_hash, to_string(choose_precision(spec.precision).type),
+                     digest_of_start(spec.model.from));
 }
 
 std::string starting_weights_of(const ExperimentSpec& spec, const fs::path& resumed) {
@@ -110,8 +109,7 @@ std::optional<RunIdentity> identity_of_folder(const fs::path& folder) {
     if (!last) return std::nullopt;
     const TrainingState state = Checkpoint(*last).state();
     const auto spec = experiment_of(Tree::load({(folder / "config.yaml").string()}));
-    RunIdentity result =
-        identity(*spec, starting_weights_of(*spec, folder), state.data, precision_named(state.precision));
+    RunIdentity result = identity_of(*spec, state.data, state.precision, starting_weights_of(*spec, folder));
     result.code = noted(folder, "code");
     return result;
   } catch (const Error&) {  // damaged or of another version: as if it were not there

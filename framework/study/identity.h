@@ -25,6 +25,10 @@ std::string rule_digest();
 
 // `data_hash` is content_hash of the task. Throws IoError if model.from names what cannot be read.
 RunIdentity identity_of(const ExperimentSpec& spec, const std::string& data_hash);
+// The same on a machine that computes in `precision` ("f32", "bf16", "f64"), started from `start`: a text
+// that tells those weights from others, such as starting_weights_of.
+RunIdentity identity_of(const ExperimentSpec& spec, const std::string& data_hash,
+                        const std::string& precision, const std::string& start);
 
 // What the weights of a run start from, by content, which its environment.json keeps as `starting_weights`;
 // empty where they start from nothing. `resumed` is the folder that the run goes on in: what was noted there

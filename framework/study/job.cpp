@@ -78,6 +78,15 @@ void Job::give_up(const std::string& reason) {
   error_ = reason;
 }
 
+void Job::take(const RunResult& kept) {
+  state_ = JobState::done;
+  found_ = true;
+  code_ = kept.code;
+  stale_ = kept.code != code_digest();
+  kept_ = kept;
+  kept_->stale = stale_;
+}
+
 bool Job::matches(const RunIdentity& identity) const { return identity.scoring == run_.identity->scoring; }
 
 double Job::seconds() const {

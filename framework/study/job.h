@@ -7,6 +7,7 @@
 
 #include "study/child.h"
 #include "study/plan.h"
+#include "study/results.h"
 #include "study/run_index.h"
 
 namespace attnlab {
@@ -30,8 +31,9 @@ class Job {
   const std::string& name() const { return run_.name; }
   JobState state() const { return state_; }
   bool ended() const { return state_ != JobState::waiting && state_ != JobState::running; }
-  bool found() const { return found_; }  // it was there already
-  bool stale() const { return stale_; }  // and is of other code
+  bool found() const { return found_; }                                // it was there already
+  bool stale() const { return stale_; }                                // and is of other code
+  const RunResult* kept() const { return kept_ ? &*kept_ : nullptr; }  // set where only its numbers are there
   bool replaces_stale() const { return replaces_stale_; }
   const std::string& error() const { return error_; }
   const std::string& code() const { return code_; }  // digest of the code that made the result
@@ -40,6 +42,8 @@ class Job {
   // For a run that waited for what it starts from: takes its identity, or fails where there is none.
   void identify(const Planner& planner);
   void give_up(const std::string& reason);
+  // Counts as done by a result without a folder.
+  void take(const RunResult& kept);
   // Looks for a result (false while its identity is unknown), here or by content among all runs; true if
   // there is one.
   bool look(RunIndex& index);
@@ -67,6 +71,7 @@ class Job {
   double total_steps_ = 0, total_epochs_ = 0;
   bool found_ = false, stale_ = false, replaces_stale_ = false;
   std::string error_, code_;
+  std::optional<RunResult> kept_;
 };
 
 }  // namespace attnlab

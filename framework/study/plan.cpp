@@ -8,6 +8,7 @@
 #include "config/scalars.h"
 #include "config/spec.h"
 #include "data/missing_file.h"
+#include "data/sha256.h"
 #include "train/build_model.h"
 #include "train/run.h"
 
@@ -142,7 +143,10 @@ PlannedRun Planner::run(std::size_t index, std::int64_t seed, std::optional<doub
   run.file += fmt::format(".seed-{}", seed);
   run.folder /= "seed-" + std::to_string(seed);
   run.config = write_spec(*spec, tree);
-  if (run.starts_from.empty()) run.identity = identity_of(*spec, facts_[index].hash);
+  run.precision = to_string(choose_precision(spec->precision).type);
+  if (run.starts_from.empty())
+    run.identity = identity_of(*spec, facts_[index].hash, run.precision, start_of(run, *spec, run.precision));
+  if (run.reported()) run.content = content_of(run, run.precision);
   run.cost = rows_of(*spec, facts_[index]) * static_cast<double>(parameters_[index]);
   return run;
 }
@@ -165,6 +169,35 @@ PlannedRun Planner::preparation(std::size_t index) const {
 RunIdentity Planner::identity_of_run(const PlannedRun& run) const {
   const auto spec = experiment_of(Tree::parse(run.config, run.name));
   return identity_of(*spec, facts_[run.arm].hash);
+}
+
+std::string Planner::content_of(const PlannedRun& run, const std::string& precision) const {
+  const auto spec = experiment_of(Tree::parse(run.config, run.name));
+  if (spec->precision != Precision::automatic && run.precision != precision) return "";
+  Sha256 hash;
+  hash.add_field(
+      identity_of(*spec, facts_[run.arm].hash, precision, start_of(run, *spec, precision)).scoring);
+  for (const ProbeUse& use : study_.probes)
+    if (use.covers(study_.arms[run.arm].name)) hash.add_field(use.key());
+  return hash.hex();
+}
+
+// The weights that a run starts from: those of its preparation by what that is, others by what they are.
+std::string Planner::start_of(const PlannedRun& run, const ExperimentSpec& spec,
+                              const std::string& precision) const {
+  for (std::size_t i = 0; i < study_.preparations.size(); ++i) {
+    if (study_.preparations[i].name != run.starts_from) continue;
+    const auto first = experiment_of(study_.preparations[i].tree);
+    return "run " + identity_of(*first, prepared_facts_[i].hash, precision, known_start(*first)).training;
+  }
+  return known_start(spec);
+}
+
+// Published weights are large; they are read once for all runs.
+const std::string& Planner::known_start(const ExperimentSpec& spec) const {
+  const auto known = starts_.find(spec.model.from);
+  return known != starts_.end() ? known->second
+                                : starts_.emplace(spec.model.from, starting_weights_of(spec)).first->second;
 }
 
 std::filesystem::path Planner::folder_of_preparation(const std::string& name) const {

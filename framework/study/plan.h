@@ -31,7 +31,9 @@ struct PlannedRun {
   std::string config;  // resolved YAML
   // What it is by content; unknown until what it starts from is there.
   std::optional<RunIdentity> identity;
-  double cost = 1;  // relative time: parameters times rows
+  std::string precision;  // that it computes in here: "f32", "bf16", "f64"
+  std::string content;    // Planner::content_of in that precision; empty for trials and preparations
+  double cost = 1;        // relative time: parameters times rows
 
   bool reported() const { return !trial && prepares.empty(); }
 };
@@ -57,6 +59,9 @@ class Planner {
   PlannedRun preparation(std::size_t index) const;  // of Study::preparations
   // The identity of a run whose preparation has ended. Throws IoError if its weights cannot be read.
   RunIdentity identity_of_run(const PlannedRun& run) const;
+  // What a reported run and its probes would be by content on a machine that computes in `precision`; what it
+  // starts from need not be there. Empty where its configuration demands another precision.
+  std::string content_of(const PlannedRun& run, const std::string& precision) const;
   // The rates that an arm tries; empty: that of its config.
   const std::vector<double>& rates(std::size_t arm) const;
 
@@ -69,12 +74,15 @@ class Planner {
   const LoadedTask& load(const ExperimentSpec& spec, LoadedTasks& tasks) const;
   void look_at(std::size_t arm, LoadedTasks& tasks);
   void look_at_preparation(const Preparation& preparation, LoadedTasks& tasks);
+  std::string start_of(const PlannedRun& run, const ExperimentSpec& spec, const std::string& precision) const;
+  const std::string& known_start(const ExperimentSpec& spec) const;
   std::filesystem::path folder_of_preparation(const std::string& name) const;
 
   const Study& study_;
   std::filesystem::path root_;
   std::vector<TaskFacts> facts_, prepared_facts_;
   std::vector<std::int64_t> parameters_, prepared_parameters_;
+  mutable std::map<std::string, std::string> starts_;
 };
 
 }  // namespace attnlab

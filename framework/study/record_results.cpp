@@ -48,6 +48,11 @@ std::string with_results(const std::string& text, const std::string& name, const
   return text.substr(0, from) + begin + content + text.substr(to);
 }
 
+StudyResults kept_results(const fs::path& folder, const std::string& name) {
+  const fs::path file = folder / "results" / (name + ".json");
+  return fs::exists(file) ? parse_results(read_small_file(file), file.string()) : StudyResults();
+}
+
 void record_results(const StudyResults& results, const fs::path& folder, const fs::path& file) {
   std::error_code error;
   fs::create_directories(folder / "results", error);

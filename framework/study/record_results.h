@@ -17,6 +17,9 @@ std::filesystem::path experiment_folder(const std::filesystem::path& experiments
 // Where it is kept what a study expected when, beside its results: FOLDER/results/NAME.expectations.json.
 std::filesystem::path kept_record(const std::filesystem::path& folder, const std::string& name);
 
+// The results that are kept of a study; without arms if there are none. Throws IoError.
+StudyResults kept_results(const std::filesystem::path& folder, const std::string& name);
+
 // Writes both; a README that is missing is begun with the question and the command. Throws IoError.
 void record_results(const StudyResults& results, const std::filesystem::path& folder,
                     const std::filesystem::path& file);

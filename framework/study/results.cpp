@@ -38,6 +38,17 @@ std::map<std::int64_t, double> ArmResult::values(const std::string& metric) cons
   return result;
 }
 
+const RunResult* ArmResult::find(std::int64_t seed) const {
+  const auto found =
+      std::find_if(runs.begin(), runs.end(), [seed](const auto& run) { return run.seed == seed; });
+  return found == runs.end() ? nullptr : &*found;
+}
+
+bool can_pair(const RunResult& run, const RunResult& other) {
+  return run.seed == other.seed &&
+         (run.precision.empty() || other.precision.empty() || run.precision == other.precision);
+}
+
 const ArmResult* StudyResults::find(std::string_view wanted) const {
   const auto found =
       std::find_if(arms.begin(), arms.end(), [wanted](const ArmResult& arm) { return arm.name == wanted; });
@@ -46,7 +57,8 @@ const ArmResult* StudyResults::find(std::string_view wanted) const {
 
 Summary summary_of(const ArmResult& arm, const std::string& metric) {
   const std::vector<double> values = list_of(arm.values(metric));
-  return {static_cast<Index>(values.size()), mean(values), standard_deviation(values)};
+  return {static_cast<Index>(values.size()), mean(values), standard_deviation(values),
+          standard_error(values)};
 }
 
 std::vector<std::pair<double, double>> paired_values(const ArmResult& arm, const ArmResult& other,
@@ -54,7 +66,9 @@ std::vector<std::pair<double, double>> paired_values(const ArmResult& arm, const
   std::vector<std::pair<double, double>> pairs;
   const auto theirs = other.values(metric);
   for (const auto& [seed, value] : arm.values(metric))
-    if (const auto match = theirs.find(seed); match != theirs.end()) pairs.emplace_back(value, match->second);
+    if (const auto match = theirs.find(seed);
+        match != theirs.end() && can_pair(*arm.find(seed), *other.find(seed)))
+      pairs.emplace_back(value, match->second);
   return pairs;
 }
 
@@ -64,6 +78,7 @@ Comparison compare(const ArmResult& arm, const ArmResult& other, const std::stri
     result.differences.push_back(value - theirs);
   result.mean = mean(result.differences);
   result.sd = standard_deviation(result.differences);
+  result.sem = standard_error(result.differences);
   const double above = t_test_above(result.differences, 0);
   result.t_test = std::min(1.0, 2 * std::min(above, 1 - above));
   if (std::isnan(above)) result.t_test = above;

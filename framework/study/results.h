@@ -19,6 +19,8 @@ struct RunResult {
   std::string folder;
   std::string code;  // digest of the code that made it
   bool stale = false;
+  std::string precision;  // "f32", "bf16" or "f64"; empty where nothing was computed or it is not known
+  std::string content;    // what it is: configuration, data, precision and probes
   Record values;
 };
 
@@ -41,7 +43,11 @@ struct ArmResult {
 
   // Finished values of a metric by seed.
   std::map<std::int64_t, double> values(const std::string& metric) const;
+  const RunResult* find(std::int64_t seed) const;
 };
+
+// Whether they differ in what their arms differ in alone: a pair of bf16 and f32 does not.
+bool can_pair(const RunResult& run, const RunResult& other);
 
 enum class Decision { reproduced, not_reproduced, undecidable };
 
@@ -71,18 +77,18 @@ struct StudyResults {
 
 struct Summary {
   Index n = 0;
-  double mean = 0, sd = 0;  // NaN where there are too few values
+  double mean = 0, sd = 0, sem = 0;  // sem: standard error of the mean; NaN where there are too few values
 };
 Summary summary_of(const ArmResult& arm, const std::string& metric);
 
-// Values of two arms, a pair for each seed that both have.
+// Values of two arms, a pair for each seed that both have in one precision.
 std::vector<std::pair<double, double>> paired_values(const ArmResult& arm, const ArmResult& other,
                                                      const std::string& metric);
 
 // This arm minus another, over the seeds that both have.
 struct Comparison {
   std::vector<double> differences;
-  double mean = 0, sd = 0;
+  double mean = 0, sd = 0, sem = 0;
   double t_test = 1;  // two-sided p that the mean difference is zero; NaN for fewer than two pairs
 };
 Comparison compare(const ArmResult& arm, const ArmResult& other, const std::string& metric);

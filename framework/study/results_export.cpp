@@ -112,10 +112,12 @@ std::string results_latex(const StudyResults& results) {
 
 std::string results_markdown(const StudyResults& results) {
   const std::vector<TableRow> rows = arm_rows(results);
+  const std::vector<std::string> precisions = precisions_of(results);
   std::string text = table_title(results) + ".";
   if (!results.source.empty()) text += " Published: " + results.source + ".";
-  text += fmt::format(" {:.1f} hours of runs on {}, {} threads.\n\n", seconds_of(results) / 3600,
-                      text_in(results.environment, "cpu"), text_in(results.environment, "threads"));
+  text += fmt::format(" {:.1f} hours of runs on {}, {} threads{}.\n\n", seconds_of(results) / 3600,
+                      text_in(results.environment, "cpu"), text_in(results.environment, "threads"),
+                      precisions.empty() ? "" : fmt::format(", {}", fmt::join(precisions, " and ")));
   text += markdown_table(rows, rows[0].back() == "notes" ? 1 : 0);
   if (!results.verdicts.empty()) text += "\n" + markdown_table(verdict_rows(results.verdicts), 2);
   return text;

@@ -15,6 +15,8 @@ Json json_of(const RunResult& run) {
   Json json{{"seed", run.seed}, {"status", run.status}, {"folder", run.folder}, {"code", run.code}};
   if (!run.error.empty()) json["error"] = run.error;
   if (run.stale) json["stale"] = true;
+  if (!run.precision.empty()) json["precision"] = run.precision;
+  if (!run.content.empty()) json["content"] = run.content;
   json["values"] = Json::parse(to_json_line(run.values));
   return json;
 }
@@ -32,12 +34,15 @@ Json json_of(const ArmResult& arm, const StudyResults& results) {
                     {"at_edge", arm.rate->at_edge},
                     {"basin_share", arm.rate->basin_share}};
   const Summary summary = summary_of(arm, results.metric);
-  json["summary"] = {{"n", summary.n}, {"mean", summary.mean}, {"sd", summary.sd}};
+  json["summary"] = {{"n", summary.n}, {"mean", summary.mean}, {"sd", summary.sd}, {"sem", summary.sem}};
   const ArmResult* base = results.find(arm.baseline);
   if (base != nullptr && base != &arm) {
     const Comparison paired = compare(arm, *base, results.metric);
-    json["difference"] = {
-        {"n", paired.differences.size()}, {"mean", paired.mean}, {"sd", paired.sd}, {"p", paired.t_test}};
+    json["difference"] = {{"n", paired.differences.size()},
+                          {"mean", paired.mean},
+                          {"sd", paired.sd},
+                          {"sem", paired.sem},
+                          {"p", paired.t_test}};
   }
   json["runs"] = Json::array();
   for (const RunResult& run : arm.runs) json["runs"].push_back(json_of(run));
@@ -95,6 +100,8 @@ RunResult run_of(const Json& json, const std::string& where) {
   run.code = json.value("code", "");
   run.error = json.value("error", "");
   run.stale = json.value("stale", false);
+  run.precision = json.value("precision", "");
+  run.content = json.value("content", "");
   run.values = parse_record(json.at("values").dump(), where);
   return run;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace attnlab {
 namespace {
@@ -28,7 +29,16 @@ std::string signed_text(double value) {
   return text.empty() || text == "0" || value < 0 ? text : "+" + text;
 }
 
-std::string note_of(const ArmResult& arm) {
+// "seed 1 in bf16, 2 in f32, 3 in f32"; empty where nothing was computed.
+std::string seeds_by_precision(const ArmResult& arm) {
+  std::string text;
+  for (const RunResult& run : arm.runs)
+    if (!run.precision.empty())
+      text += fmt::format("{}{} in {}", text.empty() ? "seed " : ", ", run.seed, run.precision);
+  return text;
+}
+
+std::string note_of(const ArmResult& arm, bool mixed) {
   std::string note = arm.note;
   const auto add = [&note](const std::string& text) { note += (note.empty() ? "" : "; ") + text; };
   for (const RunResult& run : arm.runs)
@@ -36,6 +46,8 @@ std::string note_of(const ArmResult& arm) {
   const auto stale =
       std::count_if(arm.runs.begin(), arm.runs.end(), [](const auto& run) { return run.stale; });
   if (stale > 0) add(fmt::format("{} of other code", stale));
+  if (mixed)
+    if (const std::string seeds = seeds_by_precision(arm); !seeds.empty()) add(seeds);
   if (arm.rate)
     add(fmt::format("rate {:.3g}{}, basin {:.0f} %", arm.rate->chosen, arm.rate->at_edge ? " (edge)" : "",
                     100 * arm.rate->basin_share));
@@ -45,7 +57,7 @@ std::string note_of(const ArmResult& arm) {
 Row row_of(const StudyResults& results, const ArmResult& arm) {
   const Summary summary = summary_of(arm, results.metric);
   Row row{arm.name + (arm.control ? " (control)" : ""), std::to_string(summary.n), short_text(summary.mean),
-          short_text(summary.sd)};
+          short_text(summary.sd), short_text(summary.sem)};
   const ArmResult* base = results.find(arm.baseline);
   const bool is_base = base == nullptr || base == &arm;
   const Comparison paired = is_base ? Comparison{} : compare(arm, *base, results.metric);
@@ -56,7 +68,7 @@ Row row_of(const StudyResults& results, const ArmResult& arm) {
   row.push_back(!is_base && arm.published && base->published ? signed_text(*arm.published - *base->published)
                                                              : "");
   for (const auto& column : results.columns) row.push_back(short_text(summary_of(arm, column).mean));
-  row.push_back(note_of(arm));
+  row.push_back(note_of(arm, precisions_of(results).size() > 1));
   return row;
 }
 
@@ -96,6 +108,18 @@ Row row_of(const ClaimVerdict& verdict) {
   return {verdict.claim, to_string(verdict.decision) + (verdict.seeds == 1 ? " (single seed)" : ""), figures};
 }
 
+// What the means are over. There may be fewer seeds than are meant, as long as a study is not complete.
+std::string seeds_text(const StudyResults& results) {
+  const std::size_t meant = results.seeds.size();
+  std::size_t made = 0;
+  for (const ArmResult& arm : results.arms)
+    if (!arm.control) made = std::max(made, arm.values(results.metric).size());
+  if (meant == 1) return "a single seed: no spread is known";
+  if (made == 1) return fmt::format("a single seed of {} so far: no spread is known", meant);
+  return fmt::format("mean over {}{} seeds, differences paired by seed",
+                     made < meant ? fmt::format("{} of ", made) : "", meant);
+}
+
 }  // namespace
 
 std::string to_string(Decision decision) {
@@ -108,8 +132,16 @@ std::string verdict_board(const std::vector<ClaimVerdict>& verdicts) {
   return verdicts.empty() ? "" : text_of(verdict_rows(verdicts), 3);
 }
 
+std::vector<std::string> precisions_of(const StudyResults& results) {
+  std::set<std::string> found;
+  for (const ArmResult& arm : results.arms)
+    for (const RunResult& run : arm.runs)
+      if (!run.precision.empty()) found.insert(run.precision);
+  return {found.begin(), found.end()};
+}
+
 std::vector<TableRow> arm_rows(const StudyResults& results) {
-  Row head{"arm", "n", results.metric, "sd", "diff", "sd(diff)", "p", "published", "diff(publ)"};
+  Row head{"arm", "n", results.metric, "sd", "s.e.m.", "diff", "sd(diff)", "p", "published", "diff(publ)"};
   head.insert(head.end(), results.columns.begin(), results.columns.end());
   head.emplace_back("notes");
   std::vector<Row> rows{head};
@@ -125,10 +157,7 @@ std::vector<TableRow> verdict_rows(const std::vector<ClaimVerdict>& verdicts) {
 
 std::string table_title(const StudyResults& results) {
   return results.name + (results.quick ? " (quick)" : "") + ": " + results.metric + ", " +
-         (results.seeds.size() == 1
-              ? "a single seed: no spread is known"
-              : fmt::format("mean over {} seeds, differences paired by seed", results.seeds.size())) +
-         "; compared with '" + results.baseline + "'";
+         seeds_text(results) + "; compared with '" + results.baseline + "'";
 }
 
 std::string results_table(const StudyResults& results) {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "core/parallel.h"
+#include "study/announce.h"
 #include "study/collect.h"
 #include "study/cost.h"
 #include "study/expectation_record.h"
@@ -35,7 +36,8 @@ class StudyRunner {
         planner_(study, options.root),
         index_(options.root),
         record_({options.root / "expectations" / (study.folder_name() + ".json"), options.record},
-                options.write_record ? 2 : 1) {
+                options.write_record ? 2 : 1),
+        kept_(options.kept) {
     check_metrics(study, planner_);
     job_options_.program = options.program;
     job_options_.papers = folder_ / "study";
@@ -51,7 +53,7 @@ class StudyRunner {
     const InterruptGuard guard;
     plan();
     note_claims();
-    announce();
+    announce(study_, std::ssize(seeds_), jobs_);
     estimate();
     std::string text;
     for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
@@ -68,7 +70,7 @@ class StudyRunner {
     plan();
     note_claims();
     record_.write();
-    announce();
+    announce(study_, std::ssize(seeds_), jobs_);
     estimate();
     write_results();
     while (work()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -95,10 +97,33 @@ class StudyRunner {
     for (const std::int64_t seed : study_.spec.seeds)
       for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
         if (planner_.rates(arm).empty()) add(planner_.run(arm, seed, {}, false));
-    for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
+    for (std::size_t arm = 0; arm < study_.arms.size(); ++arm) {
+      if (take_kept_choice(arm)) continue;
       for (const double rate : planner_.rates(arm))
         for (const std::int64_t seed : study_.spec.rates.seeds) add(planner_.run(arm, seed, rate, true));
+    }
     for (std::size_t arm = 0; arm < study_.arms.size(); ++arm) choose(arm);
+    jobs_.remove_if([this](const Job& job) { return !job.run().prepares.empty() && !is_awaited(job); });
+  }
+
+  // Where runs are kept that were made with a rate chosen among the same, it is not chosen again.
+  bool take_kept_choice(std::size_t arm) {
+    const RateChoice* choice = kept_.rate_of(study_.arms[arm].name, planner_.rates(arm));
+    if (choice == nullptr) return false;
+    const bool any = std::any_of(seeds_.begin(), seeds_.end(), [&](std::int64_t seed) {
+      return kept_run(planner_.run(arm, seed, choice->chosen, false)) != nullptr;
+    });
+    if (!any) return false;
+    choices_[arm] = *choice;
+    for (const std::int64_t seed : seeds_) add(planner_.run(arm, seed, choice->chosen, false));
+    return true;
+  }
+
+  // A preparation that is there belongs to the study in any case.
+  bool is_awaited(const Job& preparation) const {
+    return preparation.ended() || std::any_of(jobs_.begin(), jobs_.end(), [&](const Job& job) {
+             return !job.ended() && job.run().starts_from == preparation.run().prepares;
+           });
   }
 
   // Says what is to come, and leaves out seeds that do not fit into the budget.
@@ -117,7 +142,7 @@ class StudyRunner {
                                 duration_text(*options_.budget), seeds_.size(), study_.spec.seeds.size(),
                                 duration_text(seconds)));
     }
-    log_info(detectable_text(std::ssize(seeds_), usual_spread(), metric()));
+    log_info(detectable_text(std::ssize(seeds_), usual_spread(results()), metric()));
   }
 
   // Of all runs to be made, those included that wait for the choice of a rate.
@@ -137,19 +162,6 @@ class StudyRunner {
     seeds_.pop_back();
   }
 
-  // The median over arms of the sd of paired differences; NaN where there are no pairs yet.
-  double usual_spread() const {
-    const StudyResults known = results();
-    std::vector<double> spreads;
-    for (const ArmResult& arm : known.arms)
-      if (const ArmResult* base = known.find(arm.baseline); base != nullptr && base != &arm)
-        if (const Comparison paired = compare(arm, *base, known.metric); paired.differences.size() > 1)
-          spreads.push_back(paired.sd);
-    if (spreads.empty()) return std::numeric_limits<double>::quiet_NaN();
-    std::nth_element(spreads.begin(), spreads.begin() + std::ssize(spreads) / 2, spreads.end());
-    return spreads[spreads.size() / 2];
-  }
-
   // Where the rates of an arm are still to be chosen, any result of it counts as one that is about to be
   // reported.
   void note_claims() {
@@ -158,7 +170,7 @@ class StudyRunner {
       bool known = false;
       for (const Job& job : jobs_) {
         if (!job.run().reported() || study_.arms[job.run().arm].name != arm) continue;
-        if (!job.run().identity || job.run().identity->training.starts_with(run)) return true;
+        if (job.kept() || !job.run().identity || job.run().identity->training.starts_with(run)) return true;
         known = true;
       }
       return !known;
@@ -166,16 +178,21 @@ class StudyRunner {
   }
 
   void note_result(const Job& job) {
-    if (job.state() != JobState::done || !job.run().reported()) return;
+    if (job.state() != JobState::done || !job.run().reported() || job.kept()) return;
     record_.saw(study_.arms[job.run().arm].name, job.run().seed, job.run().identity->training);
   }
 
   void add(PlannedRun run) {
     jobs_.emplace_back(std::move(run), job_options_);
     Job& job = jobs_.back();
+    if (const RunResult* kept = job.run().reported() ? kept_run(job.run()) : nullptr) return job.take(*kept);
     if (const Job* first = preparation_of(job); first != nullptr && first->state() == JobState::done)
       job.identify(planner_);
     if (job.look(index_)) add_probes(job);
+  }
+
+  const RunResult* kept_run(const PlannedRun& run) const {
+    return kept_.find(planner_, run, study_.arms[run.arm].name);
   }
 
   // The run whose weights it starts from, if there is one.
@@ -200,7 +217,7 @@ class StudyRunner {
   }
 
   void add_probes(const Job& job) {
-    if (job.state() != JobState::done || !job.run().reported()) return;
+    if (job.state() != JobState::done || !job.run().reported() || job.kept()) return;
     for (const ProbeUse& use : study_.probes)
       if (use.covers(study_.arms[job.run().arm].name)) probes_.emplace_back(job, use, study_, job_options_);
   }
@@ -232,20 +249,6 @@ class StudyRunner {
   Index count(JobState state) const {
     return std::count_if(jobs_.begin(), jobs_.end(),
                          [state](const Job& job) { return job.state() == state; });
-  }
-
-  void announce() const {
-    const auto found = std::count_if(jobs_.begin(), jobs_.end(), [](const Job& job) { return job.found(); });
-    const auto replaced =
-        std::count_if(jobs_.begin(), jobs_.end(), [](const Job& job) { return job.replaces_stale(); });
-    log_info(fmt::format("study {}: {} arms, {} seeds, {} runs; {} are there already", study_.folder_name(),
-                         study_.arms.size(), seeds_.size(), jobs_.size(), found));
-    for (const Job& job : jobs_)
-      if (!job.run().prepares.empty() && !job.found())
-        log_info(fmt::format("first of all, for arms to start from: {}", job.name()));
-    if (replaced > 0)
-      log_warning(fmt::format("{} results are of other code and will be made again; --reuse-stale keeps them",
-                              replaced));
   }
 
   // One round: takes in what ended, starts what may start. False when all is over.
@@ -328,21 +331,8 @@ class StudyRunner {
     }
   }
 
-  // From the speed of the runs so far; 0 if there are none.
-  double remaining_seconds() const {
-    double cost_done = 0, seconds = 0, cost_left = 0;
-    for (const Job& job : jobs_) {
-      const double progress = job.progress();
-      cost_left += job.run().cost * (1 - progress);
-      if (job.found() || job.state() == JobState::waiting || job.state() == JobState::failed) continue;
-      cost_done += job.run().cost * progress;
-      seconds += job.seconds();
-    }
-    return cost_done > 0 ? cost_left * seconds / cost_done / options_.jobs : 0;
-  }
-
   std::string remaining_text() const {
-    const double seconds = remaining_seconds();
+    const double seconds = seconds_left(jobs_) / options_.jobs;
     return seconds > 0 ? "; about " + duration_text(seconds) + " left" : "";
   }
 
@@ -360,7 +350,8 @@ class StudyRunner {
   }
 
   StudyResults results(bool final = false) const {
-    return collect_results({study_, planner_, jobs_, probes_, choices_, seeds_, metric(), record_, final});
+    return collect_results(
+        {study_, planner_, jobs_, probes_, choices_, seeds_, metric(), record_, kept_, final});
   }
 
   void write_results() const { write_file(results()); }
@@ -374,6 +365,7 @@ class StudyRunner {
   Planner planner_;
   RunIndex index_;
   ExpectationRecord record_;
+  const KeptRuns& kept_;
   JobOptions job_options_;
   std::list<Job> jobs_;  // grows while references to its members live
   std::list<ProbeJob> probes_;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "study/kept_runs.h"
 #include "study/results.h"
 #include "study/study.h"
 
@@ -22,6 +23,7 @@ struct StudyOptions {
   // request.
   std::filesystem::path record;
   bool write_record = false;
+  KeptRuns kept;  // count as made where they are runs of this study
 };
 
 struct StudyOutcome {

@@ -36,6 +36,9 @@ class Reader(SystemTest):
         self.assertAlmostEqual(no_mlp.mean(study.metric), summary["summary"]["mean"])
         self.assertEqual(len(no_mlp.differences(full, "valid_nll")), 2)
         self.assertGreater(no_mlp.sd("valid_nll"), 0)
+        self.assertAlmostEqual(no_mlp.sem(study.metric), summary["summary"]["sem"])
+        full.runs[0]["precision"] = "another"  # then the runs of that seed make no pair
+        self.assertEqual(len(no_mlp.differences(full, "valid_nll")), 1)
         self.assertTrue(math.isnan(no_mlp.mean("nothing")))
         self.assertEqual(len(study.rows()), 10)
         run = attnlab.read_run(self.folder / "runs/parts/full/seed-2")

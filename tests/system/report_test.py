@@ -180,7 +180,7 @@ study:
         page = self.page()
         for words in ("Is &lt;b&gt;this&lt;/b&gt; escaped?", "&lt;b&gt;narrow&lt;/b&gt; is worse", "half &amp; &lt;i&gt;half&lt;/i&gt;",
                       "95 % over seeds, sentences", "difference, 95 % over seeds, sentences", "1 of 2 runs made by other code",
-                      "2 of 2 runs failed", "short, seed 1: failed", "1 key differs from full", "threshold set", "(seeds 1, 2)"):
+                      "2 of 2 runs failed", "s.e.m. 0", "short, seed 1: failed", "1 key differs from full", "threshold set", "(seeds 1, 2)"):
             self.assertTrue(words in page, f"{words!r} is missing")
         for words in ("<b>", "<i>", "made-up <table>"):
             self.assertFalse(words in page, f"{words!r} is there")

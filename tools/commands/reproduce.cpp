@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::vector<std::string> studies, assignments;
   std::string configs = "configs", experiments = "experiments", budget;
-  bool quick = false, reuse_stale = false, no_report = false;
+  bool quick = false, reuse_stale = false, accumulate = false, no_report = false;
   int jobs = 1;
 };
 
@@ -135,6 +135,7 @@ class Reproduction {
     StudyOptions options = study_options_;
     if (!options_.quick) options.record = kept_record(kept, study.spec.name), options.write_record = true;
     try {
+      if (options_.accumulate) options.kept = KeptRuns(kept_results(kept, study.spec.name));
       const StudyOutcome outcome = run_study(study, options);
       all_.push_back(outcome.results);
       folders_.push_back(options.root / study.folder_name());
@@ -157,10 +158,8 @@ class Reproduction {
   // Results accumulate: what there is when a study is stopped is kept, unless more is kept already.
   static bool worth_keeping(const StudyOutcome& outcome, const fs::path& kept) {
     if (outcome.exit_code == 0) return true;
-    const fs::path before = kept / "results" / (outcome.results.name + ".json");
-    const Index known =
-        fs::exists(before) ? finished(parse_results(read_small_file(before), before.string())) : 0;
-    return finished(outcome.results) > 0 && finished(outcome.results) >= known;
+    return finished(outcome.results) > 0 &&
+           finished(outcome.results) >= finished(kept_results(kept, outcome.results.name));
   }
   static Index finished(const StudyResults& results) {
     Index count = 0;
@@ -201,11 +200,14 @@ const Command command{
     "reproduce", "run studies, go on where they were stopped, print a board of verdicts", [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       app.add_option("studies", options->studies, "files or names below configs/; all otherwise");
-      app.add_flag("--quick", options->quick, "their quick versions, in minutes");
+      CLI::Option* quick = app.add_flag("--quick", options->quick, "their quick versions, in minutes");
       app.add_option("--jobs", options->jobs, "runs at a time; they share the threads")
           ->check(CLI::PositiveNumber);
       app.add_option("--budget", options->budget, "time for each study, such as 2h; cuts seeds");
       app.add_flag("--reuse-stale", options->reuse_stale, "take results that other code made");
+      app.add_flag("--accumulate", options->accumulate,
+                   "take runs that the kept results hold, of whatever machine, precision and code, as made")
+          ->excludes(quick);
       app.add_flag("--no-report", options->no_report, "leave out the page runs/report.html");
       app.add_option("--set", options->assignments, "a.b=value on top of every file")
           ->allow_extra_args(false)

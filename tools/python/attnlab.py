@@ -94,10 +94,16 @@ class Arm:
         mean = self.mean(metric)
         return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
 
+    def sem(self, metric):
+        """Standard error of the mean."""
+        return self.sd(metric) / math.sqrt(len(self.values(metric)) or math.nan)
+
     def differences(self, other, metric):
-        """Paired by seed: this arm minus the other."""
+        """Paired by seed: this arm minus the other, where both were computed in one precision."""
         mine, theirs = self.values(metric), other.values(metric)
-        return [mine[seed] - theirs[seed] for seed in sorted(mine) if seed in theirs]
+        precisions, others = ({run["seed"]: run.get("precision") for run in arm.runs} for arm in (self, other))
+        return [mine[seed] - theirs[seed] for seed in sorted(mine)
+                if seed in theirs and (precisions[seed] == others[seed] or None in (precisions[seed], others[seed]))]
 
 
 @dataclass

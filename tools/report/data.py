@@ -11,6 +11,7 @@ class Run:
     seed: int
     folder: pathlib.Path
     status: str = "done"
+    precision: str = ""  # "f32" or "bf16", where it is known
     values: dict = field(default_factory=dict)  # numbers of result.json
     metrics: list = field(default_factory=list)  # lines of metrics.jsonl
     environment: dict = field(default_factory=dict)
@@ -41,6 +42,13 @@ class Arm:
         found = {run.seed: number(run.values.get(metric)) for run in sorted(self.runs, key=lambda run: run.seed)}
         return {seed: value for seed, value in found.items() if value is not None}
 
+    def differences(self, base, metric):
+        """From another arm, over the seeds that both have in one precision."""
+        own, other = self.by_seed(metric), base.by_seed(metric)
+        precisions, others = ({run.seed: run.precision for run in arm.runs} for arm in (self, base))
+        return [value - other[seed] for seed, value in own.items()
+                if seed in other and (precisions[seed] == others[seed] or "" in (precisions[seed], others[seed]))]
+
     def values(self, metric):
         """Of finished runs, in the order of their seeds."""
         return list(self.by_seed(metric).values())
@@ -61,6 +69,9 @@ class Group:
     baseline: str = ""
     verdicts: list = field(default_factory=list)
     expectations_hash: str = ""
+
+    def precisions(self):
+        return {run.precision for arm in self.arms for run in arm.runs if run.precision}
 
     def all_stale(self):
         """Whether other code made every run that there is."""
@@ -136,6 +147,7 @@ def study_group(study):
             values = dict(run.get("values", {}))
             runs.append(read_run(folder or "/nonexistent", run["seed"], run["status"], values))
             kept = pathlib.Path(study["file"]).parent / "probes" / f"{arm['name']}.seed-{run['seed']}"
+            runs[-1].precision = run.get("precision", "")
             runs[-1].probes.update(read_probes(kept))
         known = intervals.get(arm["name"], {})
         arms.append(

@@ -96,23 +96,18 @@ def scores(group, name):
     return Figure(name, figure, caption)
 
 
-def paired_differences(arm, base, metric):
-    own, other = arm.by_seed(metric), base.by_seed(metric)
-    return [value - other[seed] for seed, value in own.items() if seed in other]
-
-
 def differences(group, name):
     """What every arm but the controls scores more or less than its baseline, paired by seed."""
     by_name = {arm.name: arm for arm in group.arms}
     arms = [arm for arm in group.arms if not arm.control and arm.baseline in by_name and arm.baseline != arm.name
-            and paired_differences(arm, by_name[arm.baseline], group.metric)]
+            and arm.differences(by_name[arm.baseline], group.metric)]
     if len(arms) < 2 or not group.seeds:
         return None
     figure, axes = rows_of_arms(arms, 7.2, f"{label(group.metric)}: difference from the baseline")
     published = []
     for row, arm in enumerate(arms):
         base = by_name[arm.baseline]
-        draw_row(axes, row, paired_differences(arm, base, group.metric), arm.difference_interval, style.colour(0))
+        draw_row(axes, row, arm.differences(base, group.metric), arm.difference_interval, style.colour(0))
         if arm.published is not None and base.published is not None:
             published.append((row, arm.published - base.published))
     axes.axvline(0, color=style.FAINT, linewidth=0.8, alpha=0.6)

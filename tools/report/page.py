@@ -1,6 +1,7 @@
 """The page: sections of HTML around the figures. Everything that comes from outside is escaped here."""
 
 import html
+import math
 import pathlib
 
 import figures
@@ -75,11 +76,12 @@ def board(group):
 
 
 def summary_cell(values):
-    """The mean, and under it the deviation of several."""
+    """The mean, and under it the deviation of several and the standard error of their mean."""
     if not values:
         return "–"
     mean, sd = figures.mean_sd(values)
-    spread = f"<br><span class='soft'>± {format_number(sd, 2)}</span>" if len(values) > 1 else ""
+    error = format_number(sd / math.sqrt(len(values)), 2)
+    spread = f"<br><span class='soft'>± {format_number(sd, 2)}, s.e.m. {error}</span>" if len(values) > 1 else ""
     return Raw(format_number(mean) + spread)
 
 
@@ -97,6 +99,8 @@ def remarks(group, arm):
         parts.append(f"rate {arm.rate['chosen']:g}{edge}; as good: {100 * arm.rate['basin_share']:.0f} % of the rates")
     if arm.stale and not group.all_stale():
         parts.append(f"{arm.stale} of {len(arm.runs)} runs made by other code")
+    if len(group.precisions()) > 1:
+        parts.append("seed " + ", ".join(f"{run.seed} in {run.precision}" for run in arm.runs if run.precision))
     states = [run.status for run in arm.runs if run.status not in ("done", "early_stopped")]
     if group.seeds:
         parts.extend(f"{states.count(state)} of {len(arm.runs)} runs {state}" for state in sorted(set(states)))

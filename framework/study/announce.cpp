@@ -1,0 +1,26 @@
+#include "study/announce.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "train/log.h"
+
+namespace attnlab {
+
+void announce(const Study& study, Index seeds, const std::list<Job>& jobs) {
+  const auto count = [&jobs](auto what) { return std::count_if(jobs.begin(), jobs.end(), what); };
+  const auto found = count([](const Job& job) { return job.found(); });
+  const auto kept = count([](const Job& job) { return job.kept() != nullptr; });
+  log_info(fmt::format("study {}: {} arms, {} seeds, {} runs; {} are there already{}", study.folder_name(),
+                       study.arms.size(), seeds, jobs.size(), found,
+                       kept > 0 ? fmt::format(", {} of them as kept results alone", kept) : ""));
+  for (const Job& job : jobs)
+    if (!job.run().prepares.empty() && !job.found())
+      log_info(fmt::format("first of all, for arms to start from: {}", job.name()));
+  if (const auto replaced = count([](const Job& job) { return job.replaces_stale(); }); replaced > 0)
+    log_warning(fmt::format("{} results are of other code and will be made again; --reuse-stale keeps them",
+                            replaced));
+}
+
+}  // namespace attnlab

@@ -1,0 +1,15 @@
+// What a study says of its runs before they start.
+#pragma once
+
+#include <list>
+
+#include "study/job.h"
+#include "study/study.h"
+
+namespace attnlab {
+
+// Logs how many runs there are, how many of them are made already, which come first of all, and what is of
+// other code.
+void announce(const Study& study, Index seeds, const std::list<Job>& jobs);
+
+}  // namespace attnlab

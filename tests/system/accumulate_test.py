@@ -1,0 +1,127 @@
+"""`reproduce --accumulate`: results that are kept count as made, wherever they were made; only the others are."""
+
+import json
+import shutil
+
+from frozen_configs import BODY, PRETRAIN
+from support import SystemTest, main
+
+STUDY = """\
+base: ../../tiny.yaml
+precision: auto
+study:
+  name: parts
+  seeds: [1, 2]
+  columns: [valid_nll]
+  probes: {norm: {probe: residual_norm, sentences: 4}}
+  arms:
+    full: {}
+    no_mlp: {model: {mlp: false}}
+  expect:
+    an MLP is worth much: {kind: difference, arm: no_mlp, metric: valid_nll, at_least: 100}
+"""
+
+TRANSFER = """\
+base: ../../body.yaml
+data: {task: {kind: bit_xor, bits: 2, train: 64, valid: 4, test: 4}}
+model: {from: prepared:start, head: last}
+train: {trainable: [fpt], max_steps: 12, batch_tokens: 32, schedule: constant, learning_rate: 0.01}
+study:
+  name: transfer
+  prepare: {start: {config: ../../pretrain.yaml}}
+  rates: {values: [1e-2, 2e-2], seeds: [7]}
+  arms: {pretrained: {}, random: {model: {weights: random}}}
+"""
+
+
+class Accumulate(SystemTest):
+    def setUp(self):
+        super().setUp()
+        for name, text in (("body", BODY), ("pretrain", PRETRAIN), ("configs/toy/parts", STUDY), ("configs/toy/transfer", TRANSFER)):
+            self.write(f"{name}.yaml", text)
+
+    def kept(self, name="parts"):
+        return self.json("experiments/toy/results", f"{name}.json")
+
+    def runs(self, name="parts"):
+        return {(arm["name"], run["seed"]): run for arm in self.kept(name)["arms"] for run in arm["runs"]}
+
+    def made(self, name="parts"):
+        """Runs whose folders are there, as ARM/seed-N."""
+        root = self.folder / "runs" / name
+        return sorted(str(path.parent.relative_to(root)) for path in root.rglob("result.json"))
+
+    def go_on_elsewhere(self, *arguments, change=lambda kept: None, name="parts", code=0):
+        """As on another machine: the kept results are there, the runs are not."""
+        shutil.rmtree(self.folder / "runs", ignore_errors=True)
+        kept = self.kept(name)
+        change(kept)
+        self.write(f"experiments/toy/results/{name}.json", json.dumps(kept))
+        return self.attnlab("reproduce", f"toy/{name}", "--no-report", "--accumulate", *arguments, code=code)
+
+    def test_only_what_is_not_kept_is_made(self):
+        self.attnlab("reproduce", "toy/parts", "--no-report")
+        first, table = self.runs(), (self.folder / "experiments/toy/README.md").read_text()
+        again = self.go_on_elsewhere()
+        self.assertIn("4 runs; 4 are there already, 4 of them as kept results alone", again.err)
+        self.assertEqual((self.made(), self.runs()), ([], first))
+        self.assertEqual((self.folder / "experiments/toy/README.md").read_text(), table)
+
+        def lose(kept):
+            kept["arms"][1]["runs"][1] = {"seed": 2, "status": "missing", "folder": "", "code": "", "values": {}}
+
+        self.go_on_elsewhere(change=lose)
+        self.assertEqual(self.made(), ["no_mlp/seed-2"])
+        for run in (first, now := self.runs()):
+            for name in ("wall_seconds", "training_seconds", "target_tokens_per_second", "peak_memory_bytes"):
+                run["no_mlp", 2]["values"].pop(name)
+        self.assertEqual(now, first)
+
+        # Another configuration, another probe, a probe that failed: another run.
+        self.go_on_elsewhere("--set", "train.max_steps=21")
+        self.assertEqual(len(self.made()), 4)
+        self.go_on_elsewhere("--set", "train.max_steps=21", "--set", "study.probes.norm.sentences=5")
+        self.assertEqual(len(self.made()), 4)
+        same = ("--set", "train.max_steps=21", "--set", "study.probes.norm.sentences=5")
+        self.go_on_elsewhere(*same, change=lambda kept: kept["arms"][0]["runs"][0].update(error="the probe failed"))
+        self.assertEqual(self.made(), ["full/seed-1"])
+        self.go_on_elsewhere(*same, change=lambda kept: kept["arms"][0]["runs"][0].update(code="0" * 64))
+        self.assertEqual(self.made(), [])
+        self.assertIn("1 of other code", (self.folder / "experiments/toy/README.md").read_text())
+        self.assertIn("excludes", self.attnlab("reproduce", "toy", "--quick", "--accumulate", code=2).err)
+
+    def test_precisions_are_told_apart(self):
+        self.attnlab("reproduce", "toy/parts", "--no-report", "--set", "precision=f64")
+        self.assertEqual({run["precision"] for run in self.runs().values()}, {"f64"})
+        self.go_on_elsewhere("--set", "precision=f32")
+        self.assertEqual(len(self.made()), 4)
+        self.attnlab("reproduce", "toy/parts", "--no-report", "--set", "precision=f64")
+
+        # Seed 1 of one arm is lost and made here: it makes no pair with the f64 run of the other.
+        def lose(kept):
+            del kept["arms"][1]["runs"][0]
+
+        self.go_on_elsewhere("--set", "study.seeds=[1,2,3]", change=lose)
+        self.assertEqual(self.made(), ["full/seed-3", "no_mlp/seed-1", "no_mlp/seed-3"])
+        here = self.runs()["full", 3]["precision"]
+        self.assertIn(f"seed 1 in {here}, 2 in f64, 3 in {here}", (self.folder / "experiments/toy/README.md").read_text())
+        self.assertEqual(self.kept()["arms"][1]["difference"]["n"], 2)
+        self.assertEqual(self.kept()["arms"][1]["summary"]["n"], 3)
+
+    def test_rates_and_what_arms_start_from(self):
+        self.attnlab("reproduce", "toy/transfer", "--no-report")
+        first = self.runs("transfer")
+        self.go_on_elsewhere(name="transfer")
+        self.assertEqual((self.made("transfer"), self.runs("transfer")), ([], first))
+        # One more seed, with the rates that were chosen; what the arms start from is made again for it.
+        self.go_on_elsewhere("--set", "study.seeds=[1,2]", name="transfer")
+        self.assertEqual(self.made("transfer"), ["prepared/start", "pretrained/seed-2", "random/seed-2"])
+        # Started from other weights, or with other rates to choose from, it is another run.
+        self.go_on_elsewhere("--set", "study.prepare.start.train.max_steps=11", name="transfer")
+        self.assertIn("pretrained/seed-1", self.made("transfer"))
+        self.go_on_elsewhere("--set", "study.rates.values=[0.03]", name="transfer")
+        self.assertIn("random/rate-0.03/seed-7", self.made("transfer"))
+
+
+if __name__ == "__main__":
+    main()
