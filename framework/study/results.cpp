@@ -79,9 +79,10 @@ Comparison compare(const ArmResult& arm, const ArmResult& other, const std::stri
   result.mean = mean(result.differences);
   result.sd = standard_deviation(result.differences);
   result.sem = standard_error(result.differences);
+  constexpr double kRounding = 1e-12;
   const double above = t_test_above(result.differences, 0);
-  result.t_test = std::min(1.0, 2 * std::min(above, 1 - above));
-  if (std::isnan(above)) result.t_test = above;
+  const bool varies = result.sd > kRounding * std::abs(result.mean);
+  result.t_test = varies ? std::min(1.0, 2 * std::min(above, 1 - above)) : std::nan("");
   return result;
 }
 

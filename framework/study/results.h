@@ -89,7 +89,9 @@ std::vector<std::pair<double, double>> paired_values(const ArmResult& arm, const
 struct Comparison {
   std::vector<double> differences;
   double mean = 0, sd = 0, sem = 0;
-  double t_test = 1;  // two-sided p that the mean difference is zero; NaN for fewer than two pairs
+  // Two-sided p that the mean difference is zero; NaN for fewer than two pairs, and where they do not vary, as
+  // between runs in which nothing depends on the seed.
+  double t_test = 1;
 };
 Comparison compare(const ArmResult& arm, const ArmResult& other, const std::string& metric);
 
