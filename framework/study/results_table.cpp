@@ -29,13 +29,16 @@ std::string signed_text(double value) {
   return text.empty() || text == "0" || value < 0 ? text : "+" + text;
 }
 
-// "seed 1 in bf16, 2 in f32, 3 in f32"; empty where nothing was computed.
+// "seed 1 in bf16, 2 in f32, 3 in f32", or "in bf16" for all; empty where nothing was computed.
 std::string seeds_by_precision(const ArmResult& arm) {
   std::string text;
-  for (const RunResult& run : arm.runs)
-    if (!run.precision.empty())
-      text += fmt::format("{}{} in {}", text.empty() ? "seed " : ", ", run.seed, run.precision);
-  return text;
+  std::set<std::string> precisions;
+  for (const RunResult& run : arm.runs) {
+    if (run.precision.empty()) continue;
+    text += fmt::format("{}{} in {}", text.empty() ? "seed " : ", ", run.seed, run.precision);
+    precisions.insert(run.precision);
+  }
+  return precisions.size() == 1 ? "in " + *precisions.begin() : text;
 }
 
 std::string note_of(const ArmResult& arm, bool mixed) {

@@ -44,6 +44,7 @@ TEST_CASE("runs of one seed pair where they were computed in one precision, or i
   CHECK(compare(arm, base, "score").differences == std::vector<double>{2, 3});
   const StudyResults results = study_of({base, arm}, {1, 2, 3});
   CHECK(precisions_of(results) == std::vector<std::string>{"bf16", "f32"});
+  CHECK(arm_rows(results)[1].back() == "in f32");
   CHECK(arm_rows(results)[2].back() == "seed 1 in bf16, 3 in f32");
 }
 

@@ -100,7 +100,12 @@ def remarks(group, arm):
     if arm.stale and not group.all_stale():
         parts.append(f"{arm.stale} of {len(arm.runs)} runs made by other code")
     if len(group.precisions()) > 1:
-        parts.append("seed " + ", ".join(f"{run.seed} in {run.precision}" for run in arm.runs if run.precision))
+        known = [run for run in arm.runs if run.precision]
+        several = len({run.precision for run in known}) > 1
+        if several:
+            parts.append("seed " + ", ".join(f"{run.seed} in {run.precision}" for run in known))
+        elif known:
+            parts.append(f"in {known[0].precision}")
     states = [run.status for run in arm.runs if run.status not in ("done", "early_stopped")]
     if group.seeds:
         parts.extend(f"{states.count(state)} of {len(arm.runs)} runs {state}" for state in sorted(set(states)))
