@@ -146,7 +146,7 @@ PlannedRun Planner::run(std::size_t index, std::int64_t seed, std::optional<doub
   run.precision = to_string(choose_precision(spec->precision).type);
   if (run.starts_from.empty())
     run.identity = identity_of(*spec, facts_[index].hash, run.precision, start_of(run, *spec, run.precision));
-  if (run.reported()) run.content = content_of(run, run.precision);
+  if (run.reported()) run.content = content_of(run, *spec, run.precision);
   run.cost = rows_of(*spec, facts_[index]) * static_cast<double>(parameters_[index]);
   return run;
 }
@@ -174,9 +174,13 @@ RunIdentity Planner::identity_of_run(const PlannedRun& run) const {
 std::string Planner::content_of(const PlannedRun& run, const std::string& precision) const {
   const auto spec = experiment_of(Tree::parse(run.config, run.name));
   if (spec->precision != Precision::automatic && run.precision != precision) return "";
+  return content_of(run, *spec, precision);
+}
+
+std::string Planner::content_of(const PlannedRun& run, const ExperimentSpec& spec,
+                                const std::string& precision) const {
   Sha256 hash;
-  hash.add_field(
-      identity_of(*spec, facts_[run.arm].hash, precision, start_of(run, *spec, precision)).scoring);
+  hash.add_field(identity_of(spec, facts_[run.arm].hash, precision, start_of(run, spec, precision)).scoring);
   for (const ProbeUse& use : study_.probes)
     if (use.covers(study_.arms[run.arm].name)) hash.add_field(use.key());
   return hash.hex();

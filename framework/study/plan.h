@@ -74,6 +74,8 @@ class Planner {
   const LoadedTask& load(const ExperimentSpec& spec, LoadedTasks& tasks) const;
   void look_at(std::size_t arm, LoadedTasks& tasks);
   void look_at_preparation(const Preparation& preparation, LoadedTasks& tasks);
+  std::string content_of(const PlannedRun& run, const ExperimentSpec& spec,
+                         const std::string& precision) const;
   std::string start_of(const PlannedRun& run, const ExperimentSpec& spec, const std::string& precision) const;
   const std::string& known_start(const ExperimentSpec& spec) const;
   std::filesystem::path folder_of_preparation(const std::string& name) const;

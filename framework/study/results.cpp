@@ -24,6 +24,11 @@ std::optional<double> number_in(const Record& record, const std::string& name) {
   return std::nullopt;
 }
 
+// Whether two runs of a seed differ in what their arms differ in alone: a pair of bf16 and f32 does not.
+bool can_pair(const RunResult& run, const RunResult& other) {
+  return run.precision.empty() || other.precision.empty() || run.precision == other.precision;
+}
+
 }  // namespace
 
 std::map<std::int64_t, double> ArmResult::values(const std::string& metric) const {
@@ -42,11 +47,6 @@ const RunResult* ArmResult::find(std::int64_t seed) const {
   const auto found =
       std::find_if(runs.begin(), runs.end(), [seed](const auto& run) { return run.seed == seed; });
   return found == runs.end() ? nullptr : &*found;
-}
-
-bool can_pair(const RunResult& run, const RunResult& other) {
-  return run.seed == other.seed &&
-         (run.precision.empty() || other.precision.empty() || run.precision == other.precision);
 }
 
 const ArmResult* StudyResults::find(std::string_view wanted) const {

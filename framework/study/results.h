@@ -46,9 +46,6 @@ struct ArmResult {
   const RunResult* find(std::int64_t seed) const;
 };
 
-// Whether they differ in what their arms differ in alone: a pair of bf16 and f32 does not.
-bool can_pair(const RunResult& run, const RunResult& other);
-
 enum class Decision { reproduced, not_reproduced, undecidable };
 
 // What became of one expectation.

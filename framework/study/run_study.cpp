@@ -110,12 +110,13 @@ class StudyRunner {
   bool take_kept_choice(std::size_t arm) {
     const RateChoice* choice = kept_.rate_of(study_.arms[arm].name, planner_.rates(arm));
     if (choice == nullptr) return false;
-    const bool any = std::any_of(seeds_.begin(), seeds_.end(), [&](std::int64_t seed) {
-      return kept_run(planner_.run(arm, seed, choice->chosen, false)) != nullptr;
-    });
-    if (!any) return false;
+    std::vector<PlannedRun> runs;
+    for (const std::int64_t seed : seeds_) runs.push_back(planner_.run(arm, seed, choice->chosen, false));
+    if (std::none_of(runs.begin(), runs.end(),
+                     [this](const PlannedRun& run) { return kept_run(run) != nullptr; }))
+      return false;
     choices_[arm] = *choice;
-    for (const std::int64_t seed : seeds_) add(planner_.run(arm, seed, choice->chosen, false));
+    for (PlannedRun& run : runs) add(std::move(run));
     return true;
   }
 

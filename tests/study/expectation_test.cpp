@@ -4,6 +4,7 @@
 
 #include "config/spec.h"
 #include "study/record_results.h"
+#include "study/scored_arm.h"
 #include "study/sweep.h"
 #include "support/catch.h"
 
@@ -11,19 +12,7 @@ using namespace attnlab;
 
 namespace {
 
-ArmResult arm(const std::string& name, const std::vector<double>& scores) {
-  ArmResult result;
-  result.name = name;
-  result.baseline = "base";
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    RunResult run;
-    run.seed = static_cast<std::int64_t>(i + 1);
-    run.status = "done";
-    run.values = {{"score", scores[i]}};
-    result.runs.push_back(run);
-  }
-  return result;
-}
+constexpr auto arm = scored_arm;
 
 StudyResults results_of(std::vector<ArmResult> arms) {
   StudyResults results;

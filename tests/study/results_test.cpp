@@ -3,26 +3,12 @@
 #include <cmath>
 
 #include "study/results_table.h"
+#include "study/scored_arm.h"
 #include "support/catch.h"
 
 using namespace attnlab;
 
 namespace {
-
-ArmResult arm_of(const std::string& name, const std::vector<double>& scores) {
-  ArmResult arm;
-  arm.name = name;
-  arm.baseline = "base";
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    RunResult run;
-    run.seed = static_cast<std::int64_t>(i) + 1;
-    run.status = "done";
-    run.precision = "f32";
-    run.values.set("score", scores[i]);
-    arm.runs.push_back(run);
-  }
-  return arm;
-}
 
 StudyResults study_of(const std::vector<ArmResult>& arms, std::vector<std::int64_t> seeds) {
   StudyResults results;
@@ -37,8 +23,8 @@ StudyResults study_of(const std::vector<ArmResult>& arms, std::vector<std::int64
 }  // namespace
 
 TEST_CASE("runs of one seed pair where they were computed in one precision, or it is not known") {
-  const ArmResult base = arm_of("base", {1, 2, 4});
-  ArmResult arm = arm_of("arm", {2, 4, 7});
+  const ArmResult base = scored_arm("base", {1, 2, 4});
+  ArmResult arm = scored_arm("arm", {2, 4, 7});
   arm.runs[0].precision = "bf16";
   arm.runs[1].precision = "";
   CHECK(compare(arm, base, "score").differences == std::vector<double>{2, 3});
@@ -49,19 +35,19 @@ TEST_CASE("runs of one seed pair where they were computed in one precision, or i
 }
 
 TEST_CASE("a comparison has its standard error, and a p-value where differences vary") {
-  const ArmResult base = arm_of("base", {1, 2, 4});
-  const Comparison varied = compare(arm_of("arm", {2, 4, 7}), base, "score");
+  const ArmResult base = scored_arm("base", {1, 2, 4});
+  const Comparison varied = compare(scored_arm("arm", {2, 4, 7}), base, "score");
   CHECK(varied.sd == Approx(1));
   CHECK(varied.sem == Approx(1 / std::sqrt(3)));
   CHECK(varied.t_test == Approx(0.0741799));  // scipy.stats.ttest_1samp([1, 2, 3], 0)
-  CHECK(
-      std::isnan(compare(arm_of("same", {0.7, 0.7, 0.7}), arm_of("base", {0.1, 0.1, 0.1}), "score").t_test));
-  CHECK(std::isnan(compare(arm_of("one", {2}), base, "score").t_test));
+  CHECK(std::isnan(
+      compare(scored_arm("same", {0.7, 0.7, 0.7}), scored_arm("base", {0.1, 0.1, 0.1}), "score").t_test));
+  CHECK(std::isnan(compare(scored_arm("one", {2}), base, "score").t_test));
 }
 
 TEST_CASE("the title says how many seeds there are of those that are meant") {
   const auto title = [](std::size_t made, std::vector<std::int64_t> meant) {
-    return table_title(study_of({arm_of("base", std::vector<double>(made, 1.5))}, std::move(meant)));
+    return table_title(study_of({scored_arm("base", std::vector<double>(made, 1.5))}, std::move(meant)));
   };
   CHECK(title(1, {1}) == "toy: score, a single seed: no spread is known; compared with 'base'");
   CHECK(title(1, {1, 2}) ==
