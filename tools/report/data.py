@@ -3,7 +3,10 @@
 import json
 import math
 import pathlib
+import re
 from dataclasses import dataclass, field
+
+FINISHED = ("done", "early_stopped")
 
 
 @dataclass
@@ -16,6 +19,10 @@ class Run:
     metrics: list = field(default_factory=list)  # lines of metrics.jsonl
     environment: dict = field(default_factory=dict)
     probes: dict = field(default_factory=dict)  # what `attnlab probe` found, by name
+    counts: bool = True  # in means and scores: in a study, a run that diverged does not
+
+    def finished(self):
+        return self.status in FINISHED
 
 
 @dataclass
@@ -37,9 +44,17 @@ class Arm:
     interval: list | None = None  # central 95 % of the score over seeds and sentences
     difference_interval: list | None = None  # and of the difference from the baseline
 
+    def stem(self):
+        """The name without what points of axes put at its end (see GridPoint::suffix): "base" of "base-1"."""
+        name = self.name
+        for value in reversed(list(self.point.values())):
+            name = name.removesuffix("-" + re.sub(r"[^A-Za-z0-9._]+", "-", value).strip("-"))
+        return name
+
     def by_seed(self, metric):
-        """Values of finished runs: {seed: value}, seeds rising."""
-        found = {run.seed: number(run.values.get(metric)) for run in sorted(self.runs, key=lambda run: run.seed)}
+        """Values of the runs that count: {seed: value}, seeds rising."""
+        runs = sorted((run for run in self.runs if run.counts), key=lambda run: run.seed)
+        found = {run.seed: number(run.values.get(metric)) for run in runs}
         return {seed: value for seed, value in found.items() if value is not None}
 
     def differences(self, base, metric):
@@ -50,7 +65,7 @@ class Arm:
                 if seed in other and (precisions[seed] == others[seed] or "" in (precisions[seed], others[seed]))]
 
     def values(self, metric):
-        """Of finished runs, in the order of their seeds."""
+        """Of the runs that count, in the order of their seeds."""
         return list(self.by_seed(metric).values())
 
 
@@ -69,6 +84,7 @@ class Group:
     baseline: str = ""
     verdicts: list = field(default_factory=list)
     expectations_hash: str = ""
+    prefix: str = ""  # of the names of its sections and figures, where there are several groups
 
     def precisions(self):
         return {run.precision for arm in self.arms for run in arm.runs if run.precision}
@@ -80,8 +96,8 @@ class Group:
 
 
 def number(value):
-    """A finite number, or None."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    """A finite number, or None. True and false count as 1 and 0, as in the tables of `attnlab results`."""
+    if not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
     return float(value)
 
@@ -115,7 +131,7 @@ def read_probes(folder):
     found = {}
     for path in sorted([*pathlib.Path(folder).glob("*/*.json"), *pathlib.Path(folder).glob("*.json")]):
         probe = read_json(path)
-        if "numbers" in probe:
+        if isinstance(probe, dict) and "numbers" in probe:
             name = path.stem if path.parent == pathlib.Path(folder) else path.parent.name
             found[name] = {"kind": path.stem, **probe}
     return found
@@ -148,6 +164,7 @@ def study_group(study):
             runs.append(read_run(folder or "/nonexistent", run["seed"], run["status"], values))
             kept = pathlib.Path(study["file"]).parent / "probes" / f"{arm['name']}.seed-{run['seed']}"
             runs[-1].precision = run.get("precision", "")
+            runs[-1].counts = runs[-1].finished()
             runs[-1].probes.update(read_probes(kept))
         known = intervals.get(arm["name"], {})
         arms.append(
@@ -157,7 +174,7 @@ def study_group(study):
                 arm.get("rate"), known.get("score"), known.get("difference"))
         )
     return Group(
-        results["study"], arms, results["metric"], results.get("columns", []), results.get("question", ""),
+        study["title"], arms, results["metric"], results.get("columns", []), results.get("question", ""),
         results.get("source", ""), results.get("quick", False), results.get("seeds", []), results.get("baseline", ""),
         results.get("verdicts", []), results.get("expectations_hash", ""),
     )

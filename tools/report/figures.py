@@ -11,27 +11,33 @@ def mean_sd(values):
     return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0
 
 
-def arm_colours(arms):
-    """Controls in grey, the others in turn."""
+def colours_of(controls):
+    """Controls in grey, the others in turn; `controls`: {name: whether it is one}."""
     colours, used = {}, 0
-    for arm in arms:
-        colours[arm.name] = CONTROL if arm.control else style.colour(used)
-        used += 0 if arm.control else 1
+    for name, control in controls.items():
+        colours[name] = CONTROL if control else style.colour(used)
+        used += 0 if control else 1
     return colours
 
 
+def arm_colours(arms):
+    return colours_of({arm.name: arm.control for arm in arms})
+
+
 def axis_arms(group):
-    """Arms that differ along one axis with numbers: {axis: [(value, arm)]}."""
+    """Arms that differ along one axis with numbers: {axis: {stem of their names: [(value, arm)]}}, values rising."""
     axes = {}
     for arm in group.arms:
         if len(arm.point) != 1:
             continue
         (key, text), = arm.point.items()
         try:
-            axes.setdefault(key, []).append((float(text), arm))
+            value = float(text)
         except ValueError:
             continue
-    return {key: sorted(points, key=lambda item: item[0]) for key, points in axes.items() if len(points) > 1}
+        axes.setdefault(key, {}).setdefault(arm.stem(), []).append((value, arm))
+    return {key: {stem: sorted(points, key=lambda item: item[0]) for stem, points in lines.items()}
+            for key, lines in axes.items() if any(len(points) > 1 for points in lines.values())}
 
 
 def rows_of_arms(arms, width, axes_label):
@@ -122,33 +128,48 @@ def differences(group, name):
     return Figure(name, figure, f"Differences from {of}, paired by seed, without controls; {'; '.join(parts)}.")
 
 
-def along_axis(group, key, points, name):
-    """A score against an axis, with a band over seeds."""
-    points = [(x, arm) for x, arm in points if arm.values(group.metric)]
-    if len(points) < 2:
-        return None
-    figure, axes = style.plot(5.2, 3.0)
+def draw_along(axes, metric, points, shade, mark, words):
+    """Means of arms against where they lie, with a band and dots over seeds."""
     xs = [x for x, _ in points]
-    means = [mean_sd(arm.values(group.metric)) for _, arm in points]
-    axes.plot(xs, [m for m, _ in means], "o-", color=style.colour(0), markersize=4, label="ours")
-    seeds = max(len(arm.values(group.metric)) for _, arm in points)
-    if seeds > 1:
-        axes.fill_between(xs, [m - s for m, s in means], [m + s for m, s in means], color=style.colour(0), alpha=0.2, linewidth=0)
+    means = [mean_sd(arm.values(metric)) for _, arm in points]
+    axes.plot(xs, [m for m, _ in means], mark, color=shade, markersize=4, label=words)
+    if any(len(arm.values(metric)) > 1 for _, arm in points):
+        axes.fill_between(xs, [m - s for m, s in means], [m + s for m, s in means], color=shade, alpha=0.2, linewidth=0)
     for x, arm in points:
-        axes.plot([x] * len(arm.values(group.metric)), arm.values(group.metric), ".", color=style.colour(0), alpha=0.5, markersize=4)
-    known = [(x, arm.published) for x, arm in points if arm.published is not None]
-    if known:
-        axes.plot([x for x, _ in known], [y for _, y in known], "D--", color=PUBLISHED, markersize=4, markerfacecolor="none",
-                  label="published")
+        axes.plot([x] * len(arm.values(metric)), arm.values(metric), ".", color=shade, alpha=0.5, markersize=4)
+
+
+def along_axis(group, key, lines, name):
+    """A score against an axis: a line for each stem of arms, `lines`: {stem: [(value, arm)]}."""
+    lines = {stem: [(x, arm) for x, arm in points if arm.values(group.metric)] for stem, points in lines.items()}
+    lines = {stem: points for stem, points in lines.items() if points}
+    if not any(len(points) > 1 for points in lines.values()):
+        return None
+    several = len(lines) > 1
+    controls = {stem: all(arm.control for _, arm in points) for stem, points in lines.items()}
+    colours = colours_of(controls)
+    figure, axes = style.plot(5.2, 3.0)
+    published = {stem: [(x, arm.published) for x, arm in points if arm.published is not None] for stem, points in lines.items()}
+    for index, (stem, points) in enumerate(lines.items()):
+        mark = "o--" if several and (controls[stem] or index >= len(style.COLOURS)) else "o-"
+        draw_along(axes, group.metric, points, colours[stem], mark, stem if several else "ours")
+        if published[stem]:
+            axes.plot(*zip(*published[stem]), "D--", color=colours[stem] if several else PUBLISHED, markersize=4,
+                      markerfacecolor="none")
+    if any(published.values()):
+        axes.plot([], [], "D--", color=style.INK if several else PUBLISHED, markersize=4, markerfacecolor="none", label="published")
+    xs = sorted({x for points in lines.values() for x, _ in points})
     if min(xs) > 0 and max(xs) / min(xs) >= 8:
         axes.set_xscale("log")
         axes.set_xticks(xs, [f"{x:g}" for x in xs])
         axes.minorticks_off()
     axes.set_xlabel(key)
     axes.set_ylabel(label(group.metric))
-    style.legend_beside(axes, 1 if known else 0)
-    marks = "Band: one standard deviation over seeds; dots: seeds." if seeds > 1 else "A single seed."
-    return Figure(name, figure, f"{label(group.metric)} against {key}. {marks}")
+    style.legend_beside(axes, 1 if several or any(published.values()) else 0)
+    seeds = max(len(arm.values(group.metric)) for points in lines.values() for _, arm in points)
+    marks = "Band: one standard deviation over seeds; dots: seeds" if seeds > 1 else "A single seed"
+    grey = "; grey: controls" if any(controls.values()) else ""
+    return Figure(name, figure, f"{label(group.metric)} against {key}. {marks}{grey}.")
 
 
 def series(run, metric):

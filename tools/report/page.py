@@ -106,7 +106,7 @@ def remarks(group, arm):
             parts.append("seed " + ", ".join(f"{run.seed} in {run.precision}" for run in known))
         elif known:
             parts.append(f"in {known[0].precision}")
-    states = [run.status for run in arm.runs if run.status not in ("done", "early_stopped")]
+    states = [run.status for run in arm.runs if not run.finished()]
     if group.seeds:
         parts.extend(f"{states.count(state)} of {len(arm.runs)} runs {state}" for state in sorted(set(states)))
     else:
@@ -181,7 +181,8 @@ def differences(entries):
                 for path, a, b in entry["keys"]]
         content = table(["key", entry["reference"], entry["run"]], rows) if rows else "<p>The same but for its name.</p>"
         keys = "1 key differs" if len(rows) == 1 else f"{len(rows)} keys differ"
-        parts.append(more(f"{entry['run']}: {keys} from {entry['reference']}", content))
+        study = f"{entry['study']}: " if entry.get("study") else ""
+        parts.append(more(f"{study}{entry['run']}: {keys} from {entry['reference']}", content))
     return "".join(parts)
 
 
@@ -193,7 +194,8 @@ def environments(groups):
             for run in arm.runs:
                 if run.environment:
                     facts = tuple((k, str(v)) for k, v in run.environment.items() if k != "started")
-                    seen.setdefault(facts, {}).setdefault(arm.name, []).append(str(run.seed) if run.seed else "")
+                    name = f"{group.title}: {arm.name}" if len(groups) > 1 else arm.name
+                    seen.setdefault(facts, {}).setdefault(name, []).append(str(run.seed) if run.seed else "")
     parts = []
     for facts, arms in seen.items():
         names = [name + (f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})" if any(seeds) else "") for name, seeds in arms.items()]

@@ -1,8 +1,10 @@
 """Figures of what `attnlab probe … --out RUN/probes` found."""
 
 import statistics
+from functools import partial
 
 import style
+from data import number
 from style import CONTROL, Figure
 
 
@@ -14,6 +16,18 @@ def rows_of(probe, table):
     return [dict(zip(found["columns"], row)) for row in found["rows"]]
 
 
+def known(rows, *columns):
+    """Rows with a number in each of these columns: what is 0/0, such as a norm over that of a vanished stream, has none."""
+    return [row for row in rows if all(number(row.get(column)) is not None for column in columns)]
+
+
+def within(rows, low=None):
+    """Layers, and the lower and upper edge of a band of one deviation around the mean, where there is one."""
+    rows = known(rows, "sd")
+    lower, upper = ([row["mean"] + sign * row["sd"] for row in rows] for sign in (-1, 1))
+    return [row["layer"] for row in rows], lower if low is None else [max(edge, low) for edge in lower], upper
+
+
 def groups(rows, *keys):
     """Rows by the values of some columns, in their order."""
     found = {}
@@ -23,7 +37,7 @@ def groups(rows, *keys):
 
 
 def residual_norm(probe, name):
-    lines = groups(rows_of(probe, "residual_norm"), "stack", "centre", "norm")
+    lines = groups(known(rows_of(probe, "residual_norm"), "mean"), "stack", "centre", "norm")
     if not lines:
         return None
     deep = min(row["mean"] for rows in lines.values() for row in rows) < 1e-2
@@ -36,10 +50,10 @@ def residual_norm(probe, name):
         axes.plot(xs, [row["mean"] for row in rows], styles[centre, norm], color=shade, marker="o", markersize=3.5,
                   label=f"{stack}: {norm} norm, {'mean' if centre == 'mean' else 'best'} centre")
         if (centre, norm) == ("mean", "composite"):
-            axes.fill_between(xs, [max(row["mean"] - row["sd"], 1e-18) for row in rows],
-                              [row["mean"] + row["sd"] for row in rows], color=shade, alpha=0.15, linewidth=0)
+            axes.fill_between(*within(rows, 1e-18), color=shade, alpha=0.15, linewidth=0)
             if deep:
-                axes.plot(xs, [row["noise"] for row in rows], color=CONTROL, linewidth=1)
+                noisy = known(rows, "noise")
+                axes.plot([row["layer"] for row in noisy], [row["noise"] for row in noisy], color=CONTROL, linewidth=1)
     if deep:
         axes.plot([], [], color=CONTROL, linewidth=1, label="noise of rounding")
         axes.set_yscale("log")
@@ -54,15 +68,14 @@ def residual_norm(probe, name):
 
 
 def token_cosine(probe, name):
-    lines = groups(rows_of(probe, "token_cosine"), "stack")
+    lines = groups(known(rows_of(probe, "token_cosine"), "mean"), "stack")
     if not lines:
         return None
     figure, axes = style.plot(4.6, 3.0)
     for index, ((stack,), rows) in enumerate(lines.items()):
         xs = [row["layer"] for row in rows]
         axes.plot(xs, [row["mean"] for row in rows], "o-", color=style.colour(index), markersize=3.5, label=stack)
-        axes.fill_between(xs, [row["mean"] - row["sd"] for row in rows], [row["mean"] + row["sd"] for row in rows],
-                          color=style.colour(index), alpha=0.15, linewidth=0)
+        axes.fill_between(*within(rows), color=style.colour(index), alpha=0.15, linewidth=0)
     axes.set_xlabel("layer (0: embeddings)")
     axes.set_ylabel("mean cosine of token pairs")
     axes.xaxis.get_major_locator().set_params(integer=True)
@@ -70,15 +83,16 @@ def token_cosine(probe, name):
     return Figure(name, figure, "How alike the tokens of a sentence are, by depth. Band: one standard deviation over sentences.")
 
 
-def heat_map(probe, table, value, name, title, caption, low=None, high=None, signed=False):
-    """Layers by heads, one map a type of attention."""
-    rows = rows_of(probe, table)
+def heat_map(probe, name, table, value, title, caption, low=None, high=None, signed=False):
+    """Layers by heads, one map a type of attention. What is not known stays white."""
+    all_rows = rows_of(probe, table)
+    rows = known(all_rows, value)
     types = [kind for kind in ("encoder", "decoder", "cross") if any(row["type"] == kind for row in rows)]
     if not types:
         return None
-    heads = max(row["head"] for row in rows) + 1
-    layers = max(row["layer"] for row in rows) + 1
-    values = [row[value] for row in rows if row[value] is not None]
+    heads = max(row["head"] for row in all_rows) + 1
+    layers = max(row["layer"] for row in all_rows) + 1
+    values = [row[value] for row in rows]
     bottom = min(values) if low is None else low
     top = max(values) if high is None else high
     if signed:
@@ -89,7 +103,7 @@ def heat_map(probe, table, value, name, title, caption, low=None, high=None, sig
     for axes, kind in zip(all_axes[0], types):
         grid = [[float("nan")] * heads for _ in range(layers)]
         for row in rows:
-            if row["type"] == kind and row[value] is not None:
+            if row["type"] == kind:
                 grid[row["layer"]][row["head"]] = row[value]
         image = axes.imshow(grid, cmap="RdBu" if signed else "viridis", vmin=bottom, vmax=top, aspect="equal")
         axes.set_title({"encoder": "encoder self", "decoder": "decoder self", "cross": "cross"}[kind], fontsize=9)
@@ -113,7 +127,7 @@ def curves_of(probes, kind):
     """{order: {share in %: scores of all runs}}; random orders are one, with all their scores."""
     found = {}
     for probe in probes:
-        for row in rows_of(probe, "curves"):
+        for row in known(rows_of(probe, "curves"), "share", "score"):
             if row["type"] == kind:
                 order = "random" if row["order"].startswith("random") else row["order"]
                 found.setdefault(order, {}).setdefault(round(row["share"] * 100, 6), []).append(row["score"])
@@ -130,7 +144,7 @@ def draw_curve(axes, curve, mark, shade, words, band=0.15):
 
 def pruning_axes(probes):
     """A panel for each type of attention that the probes have."""
-    rows = [row for probe in probes for row in rows_of(probe, "curves")]
+    rows = [row for probe in probes for row in known(rows_of(probe, "curves"), "share", "score")]
     types = [kind for kind in TYPES if any(row["type"] == kind for row in rows)]
     if not types:
         return None, [], []
@@ -188,12 +202,13 @@ def pruning_of_arms(arms, name):
 
 def paths(probe, name):
     rows = rows_of(probe, "path_decomposition")
-    if not rows:
+    scores = {"token_accuracy": "tokens", "sequence_accuracy": "sequences"}
+    if not any(known(rows, column) for column in scores):
         return None
     numbers = probe.get("numbers", {})
     figure, axes = style.plot(4.6, 3.0)
-    for index, (column, words) in enumerate([("token_accuracy", "tokens"), ("sequence_accuracy", "sequences")]):
-        by_length = groups(rows, "length")
+    for index, (column, words) in enumerate(scores.items()):
+        by_length = groups(known(rows, column), "length")
         xs = sorted(length for (length,) in by_length)
         means = [statistics.fmean(row[column] for row in by_length[x,]) for x in xs]
         axes.plot(xs, means, "o-", color=style.colour(index), markersize=3.5, label=words)
@@ -224,13 +239,13 @@ def shared_curves(kind, arms, name):
     lines = {}
     for arm, control, probes in arms:
         for probe in probes:
-            for row in rows_of(probe, kind):
-                if all(row[key] == value for key, value in only.items()) and row[y] is not None:
+            for row in known(rows_of(probe, kind), y):
+                if all(row[key] == value for key, value in only.items()):
                     panel = row[split] if split else ""
                     lines.setdefault(panel, {}).setdefault((arm, control), {}).setdefault(row[x], []).append(row[y])
     if not lines:
         return None
-    noise = {row[x]: row["noise"] for _, _, probes in arms for probe in probes for row in rows_of(probe, kind) if "noise" in row}
+    noise = {row[x]: row["noise"] for _, _, probes in arms for probe in probes for row in known(rows_of(probe, kind), "noise")}
     values = [v for panel in lines.values() for line in panel.values() for vs in line.values() for v in vs]
     deep = kind == "residual_norm" and min(values) < 1e-2
     figure, all_axes = style.plot(3.9 * len(lines) + 1.9, 3.5, ncols=len(lines), squeeze=False, sharey=True)
@@ -264,23 +279,24 @@ def shared_curves(kind, arms, name):
                                 f"bands: range over {over}.")
 
 
-def figures(kind, probe, name):
-    """All figures of a probe's results."""
-    makers = {
-        "residual_norm": lambda: [residual_norm(probe, name)],
-        "token_cosine": lambda: [token_cosine(probe, name)],
-        "head_importance": lambda: [
-            heat_map(probe, "head_importance", "importance", name, "importance",
-                     "How much the loss would move with the gate of every head, over the norm of its layer.", low=0)],
-        "attention_entropy": lambda: [
-            heat_map(probe, "attention_entropy", "relative_entropy", name, "entropy / ln(keys)",
-                     "How evenly every head looks: its entropy over the largest possible.", low=0, high=1)],
-        "value_norms": lambda: [
-            heat_map(probe, "value_norms", "value", name, "norm of values", "How long the value vectors of every head are.", low=0)],
-        "head_pruning": lambda: [
-            pruning([probe], name),
-            heat_map(probe, "single", "change", name + "_single", f"change of {score_label(probe)}",
-                     "What the score loses (red) or gains (blue) when one head alone is out.", signed=True)],
-        "path_decomposition": lambda: [paths(probe, name)],
-    }
-    return [figure for figure in makers.get(kind, lambda: [])() if figure is not None]
+def single_heads(probe, name):
+    return heat_map(probe, name, "single", "change", f"change of {score_label(probe)}",
+                    "What the score loses (red) or gains (blue) when one head alone is out.", signed=True)
+
+
+# What is drawn of a probe's results, by its kind: endings of names, and functions of the results and the name.
+FIGURES = {
+    "residual_norm": {"": residual_norm},
+    "token_cosine": {"": token_cosine},
+    "head_importance": {"": partial(
+        heat_map, table="head_importance", value="importance", title="importance", low=0,
+        caption="How much the loss would move with the gate of every head, over the norm of its layer.")},
+    "attention_entropy": {"": partial(
+        heat_map, table="attention_entropy", value="relative_entropy", title="entropy / ln(keys)", low=0, high=1,
+        caption="How evenly every head looks: its entropy over the largest possible.")},
+    "value_norms": {"": partial(
+        heat_map, table="value_norms", value="value", title="norm of values", low=0,
+        caption="How long the value vectors of every head are.")},
+    "head_pruning": {"": lambda probe, name: pruning([probe], name), "_single": single_heads},
+    "path_decomposition": {"": paths},
+}

@@ -12,6 +12,7 @@ import figures
 import head_view
 import page
 import probe_figures
+import style
 from page import text
 
 
@@ -24,18 +25,40 @@ class Report:
         self.folder = pathlib.Path(folder)
         self.gathered = data.read_json(self.folder / "report.json")
         self.problems = list(self.gathered.get("problems", []))
+        self.names = set()  # of sections and figures
         self.groups = [data.study_group(study) for study in self.gathered["studies"]]
         if self.gathered["runs"]:
             self.groups.append(data.runs_group(self.gathered["runs"], self.gathered.get("comparison")))
+        for group in self.groups:
+            group.prefix = self.new_name(safe_name(group.title)) + "_" if len(self.groups) > 1 else ""
         self.drawn = []
+
+    def new_name(self, words):
+        """A name that nothing else here has, since it becomes a file or the target of a link."""
+        name, count = words, 1
+        while name in self.names:
+            count += 1
+            name = f"{words}_{count}"
+        self.names.add(name)
+        return name
+
+    def attempt(self, what, make):
+        """What `make` returns; None where that fails, for then the rest of the page is still worth drawing."""
+        try:
+            return make()
+        except Exception as error:  # a probe's file may hold anything
+            style.close_all()
+            self.problems.append(f"{what} cannot be drawn: {type(error).__name__}: {error}")
+            return None
+
+    def title_of(self, group):
+        """What stands before the name of something of the group."""
+        return f"{group.title}: " if len(self.groups) > 1 else ""
 
     def keep(self, drawn):
         if drawn is not None:
             self.drawn.append(drawn)
         return page.figure(drawn)
-
-    def prefix(self, group):
-        return safe_name(group.title) + "_" if len(self.groups) > 1 else ""
 
     def board_section(self):
         parts = []
@@ -47,26 +70,27 @@ class Report:
     def scores_section(self, group):
         if not group.metric:
             return ""
-        name = self.prefix(group)
-        content = self.keep(figures.scores(group, name + "scores")) + self.keep(figures.differences(group, name + "differences"))
+        name = group.prefix
+        content = self.keep(figures.scores(group, self.new_name(name + "scores")))
+        content += self.keep(figures.differences(group, self.new_name(name + "differences")))
         content += page.more("Numbers", page.score_table(group)).replace("<details>", "<details open>")
-        for key, points in figures.axis_arms(group).items():
-            content += self.keep(figures.along_axis(group, key, points, f"{name}along_{safe_name(key)}"))
+        for key, lines in figures.axis_arms(group).items():
+            content += self.keep(figures.along_axis(group, key, lines, self.new_name(f"{name}along_{safe_name(key)}")))
         return f"<h2 id='{name}scores'>{text(group.title)}: scores</h2>" + content
 
     def curves_section(self, group):
-        name = self.prefix(group)
-        drawn = figures.training_curves(group, name + "training")
+        name = group.prefix
+        drawn = figures.training_curves(group, self.new_name(name + "training"))
         if drawn is None:
             return ""
         return f"<h2 id='{name}training'>{text(group.title)}: training</h2>" + self.keep(drawn) + page.more("Numbers", page.curve_table(group))
 
     def cost_section(self, group):
-        name = self.prefix(group)
+        name = group.prefix
         table = page.cost_table(group)
         if not table:
             return ""
-        drawn = self.keep(figures.cost(group, name + "cost"))
+        drawn = self.keep(figures.cost(group, self.new_name(name + "cost")))
         return f"<h2 id='{name}cost'>{text(group.title)}: cost</h2>" + (drawn + page.more("Numbers", table) if drawn else table)
 
     def probes_section(self):
@@ -90,35 +114,42 @@ class Report:
                 first = {}
                 for arm, run in found:
                     first.setdefault(arm.name, (arm, run))
-                parts.extend(self.probe_of_run(name, arm, run) for arm, run in list(first.values())[:6])
+                parts.extend(self.probe_of_run(group, name, arm, run) for arm, run in list(first.values())[:6])
         return "".join(parts)
 
     def shared_probe(self, group, name, kind):
         arms = [(arm.name, arm.control, [run.probes[name] for run in arm.runs if name in run.probes]) for arm in group.arms]
         arms = [arm for arm in arms if arm[2]]
-        drawn = self.keep(probe_figures.shared_curves(kind, arms, self.prefix(group) + safe_name(name)))
-        tables = "".join(page.more(f"{arm}", self.tables(probes[0])) for arm, _, probes in arms)
-        return f"<h3>{text(name.replace('_', ' '))}</h3>{drawn}" + page.more("Numbers of the first seed", tables)
+        heading = self.title_of(group) + name.replace("_", " ")
+        file = self.new_name(group.prefix + safe_name(name))
+        drawn = self.keep(self.attempt(heading, lambda: probe_figures.shared_curves(kind, arms, file)))
+        tables = "".join(page.more(f"{arm}", self.tables(f"{heading} of {arm}", probes[0])) for arm, _, probes in arms)
+        return f"<h3>{text(heading)}</h3>{drawn}" + page.more("Numbers of the first seed", tables)
 
     def shared_pruning(self, group, name, found):
         """Curves over seeds, those of all arms on shared axes; the runs' own follow."""
         arms = {}
         for arm, run in found:
             arms.setdefault(arm.name, []).append(run.probes[name])
-        drawn = self.keep(probe_figures.pruning_of_arms(arms, self.prefix(group) + safe_name(name)))
-        return f"<h3>{text(name.replace('_', ' '))}: {'all arms' if len(arms) > 1 else 'all seeds'}</h3>{drawn}"
+        heading = f"{self.title_of(group)}{name.replace('_', ' ')}: {'all arms' if len(arms) > 1 else 'all seeds'}"
+        file = self.new_name(group.prefix + safe_name(name))
+        return f"<h3>{text(heading)}</h3>" + self.keep(self.attempt(heading, lambda: probe_figures.pruning_of_arms(arms, file)))
 
-    def probe_of_run(self, name, arm, run):
+    def probe_of_run(self, group, name, arm, run):
         probe = run.probes[name]
         label = f"{arm.name}{f', seed {run.seed}' if run.seed else ''}"
-        drawn = "".join(self.keep(one) for one in probe_figures.figures(probe["kind"], probe, safe_name(f"{name}_{label}")))
-        notes = "".join(f"<p class='soft small-print'>{text(note)}</p>" for note in probe.get("notes", []))
-        return f"<h3>{text(label)}: {text(name.replace('_', ' '))}</h3>{drawn}{notes}" + page.more("Numbers", self.tables(probe))
+        heading = f"{self.title_of(group)}{label}: {name.replace('_', ' ')}"
+        drawn = ""
+        for ending, draw in probe_figures.FIGURES.get(probe["kind"], {}).items():
+            file = self.new_name(group.prefix + safe_name(f"{name}_{label}") + ending)
+            drawn += self.keep(self.attempt(heading, lambda: draw(probe, file)))
+        notes = "".join(f"<p class='soft small-print'>{text(note)}</p>" for note in probe.get("notes") or [])
+        return f"<h3>{text(heading)}</h3>{drawn}{notes}" + page.more("Numbers", self.tables(heading, probe))
 
-    def tables(self, probe):
-        return "".join(
+    def tables(self, what, probe):
+        return self.attempt(f"{what}: a table", lambda: "".join(
             page.table(table["columns"], [[self.cell(v) for v in row] for row in table["rows"][:400]])
-            for table in probe.get("tables", {}).values())
+            for table in probe.get("tables", {}).values())) or ""
 
     @staticmethod
     def cell(value):
@@ -156,14 +187,14 @@ class Report:
         for group in self.groups:
             for arm in group.arms:
                 for run in arm.runs:
-                    if not group.seeds and run.status not in ("done", "early_stopped"):
+                    if not group.seeds and not run.finished():
                         self.problems.append(f"{arm.name}: {run.status}; drawn as far as it is")
         sections = [("verdicts", "Verdicts", self.board_section()),
                     ("comparison", "Scores side by side", page.comparison(self.gathered.get("comparison")))]
         for group in self.groups:
-            words = group.title if len(self.groups) > 1 else ""
             for kind, make in (("scores", self.scores_section), ("training", self.curves_section), ("cost", self.cost_section)):
-                sections.append((self.prefix(group) + kind, f"{words}: {kind}" if words else kind.capitalize(), make(group)))
+                words = self.title_of(group) + kind
+                sections.append((group.prefix + kind, words if group.prefix else words.capitalize(), make(group)))
         sections.append(("probes", "Probes", self.probes_section()))
         sections.append(("attention", "Attention", page.head_view(self.views())))
         different = page.differences(self.gathered.get("differences", []))

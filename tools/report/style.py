@@ -101,6 +101,11 @@ def plot(width=6.6, height=3.2, **more):
     return figure, axes
 
 
+def close_all():
+    """Figures that were left half drawn."""
+    pyplot.close("all")
+
+
 def log_axis(axis, values):
     """A logarithmic axis: plain numbers at 1, 2 and 5, or powers of ten where the values span more than three."""
     (axis.axes.set_yscale if axis.axis_name == "y" else axis.axes.set_xscale)("log")
