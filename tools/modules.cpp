@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "config/error.h"
+#include "train/program_digest.h"
 
 namespace attnlab {
 namespace {
@@ -20,6 +21,7 @@ void load_module(const std::string& file) {
   const std::string path = file.find('/') == std::string::npos ? "./" + file : file;
   if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
     throw ConfigError(fmt::format("--load {}: {}", file, dlerror()));
+  note_loaded_module(path);
   table().push_back(path);
 }
 

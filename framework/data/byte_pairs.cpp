@@ -12,6 +12,7 @@ namespace attnlab {
 namespace {
 
 using Json = nlohmann::json;
+using Merges = std::vector<std::pair<std::string, std::string>>;
 
 constexpr const char* kFormat = "attnlab byte pairs 1";
 
@@ -62,6 +63,32 @@ struct Symbol {
   Token id;
   Index before, after;  // -1: none
 };
+
+// tokenizer.json of the package tokenizers: vocab.json and merges.txt cannot say that digits are cut apart.
+std::string tokenizer_json(const Json& vocabulary, const Merges& merges) {
+  const Json byte_level{
+      {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
+  const Json digits{{"type", "Digits"}, {"individual_digits", true}};
+  Json lines = Json::array();
+  for (const auto& [left, right] : merges) lines.push_back(left + " " + right);
+  const Json model{{"type", "BPE"},
+                   {"dropout", nullptr},
+                   {"unk_token", nullptr},
+                   {"continuing_subword_prefix", nullptr},
+                   {"end_of_word_suffix", nullptr},
+                   {"fuse_unk", false},
+                   {"byte_fallback", false},
+                   {"vocab", vocabulary},
+                   {"merges", lines}};
+  return Json{{"version", "1.0"},
+              {"normalizer", nullptr},
+              {"added_tokens", Json::array()},
+              {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", Json::array({digits, byte_level})}}},
+              {"decoder", byte_level},
+              {"model", model}}
+             .dump() +
+         "\n";
+}
 
 }  // namespace
 
@@ -175,6 +202,7 @@ std::vector<std::pair<std::string, std::string>> BytePairs::published_files() co
   Json vocabulary = Json::object();
   for (std::size_t id = 0; id < model_.pieces.size(); ++id)
     if (!model_.pieces[id].empty()) vocabulary[model_.pieces[id]] = id;
+  if (model_.single_digits) return {{"tokenizer.json", tokenizer_json(vocabulary, model_.merges)}};
   std::string merges = "#version: 0.2\n";
   for (const auto& [left, right] : model_.merges) merges += left + " " + right + "\n";
   return {{"vocab.json", vocabulary.dump() + "\n"}, {"merges.txt", merges}};

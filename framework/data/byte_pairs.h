@@ -39,8 +39,8 @@ class BytePairs final : public Tokenizer {
   Index size() const override { return static_cast<Index>(model_.pieces.size()); }
   std::string name() const override { return "byte_pairs"; }
   std::string serialized() const override;
-  std::vector<std::pair<std::string, std::string>> published_files()
-      const override;  // vocab.json, merges.txt
+  // vocab.json and merges.txt, or tokenizer.json where digits are cut apart.
+  std::vector<std::pair<std::string, std::string>> published_files() const override;
 
  private:
   struct Merge {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/json_nesting.h"
 #include "data/files.h"
 
 namespace attnlab {
@@ -14,7 +15,10 @@ using Json = nlohmann::json;
 constexpr std::int64_t kMostEntries = 10'000'000;
 
 Json read_json(const fs::path& path) {
-  Json root = Json::parse(read_bytes(path), nullptr, false);
+  const std::string bytes = read_bytes(path);
+  if (nested_too_deeply(bytes))
+    throw DataError(join_text(path.string(), " is damaged: nested more than ", kDeepestJson, " levels deep"));
+  Json root = Json::parse(bytes, nullptr, false);
   if (!root.is_object()) throw DataError(path.string() + " is damaged: no JSON object");
   return root;
 }

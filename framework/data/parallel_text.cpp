@@ -4,6 +4,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "config/error.h"
 #include "config/registry.h"
 #include "core/error.h"
 #include "data/data_set.h"
@@ -31,6 +32,24 @@ Pairs read_pairs(const ParallelTextSpec& spec, const fs::path& root, const std::
   }
   if (pairs.source.empty()) throw DataError(source.string() + ": the file is empty");
   return pairs;
+}
+
+// What test sets are called: the end of their path, or all of it where several end alike, so that none takes
+// the place of another among scores and outputs.
+std::vector<std::string> names_of_tests(const std::vector<std::string>& tests) {
+  std::vector<std::string> ends, names;
+  for (const std::string& test : tests) ends.push_back(fs::path(test).filename().string());
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    const bool alone = std::count(ends.begin(), ends.end(), ends[i]) == 1;
+    std::string name = alone ? ends[i] : tests[i];
+    std::replace(name.begin(), name.end(), '/', '_');
+    for (std::size_t j = 0; j < i; ++j)
+      if (names[j] == name && tests[j] != tests[i])
+        throw ConfigError("error: data.task.test: '" + tests[j] + "' and '" + tests[i] +
+                          "' would both be called '" + name + "'");
+    names.push_back(std::move(name));
+  }
+  return names;
 }
 
 // Takes a validation and a test split out of `all`: two of every `period` different source lines. Equal
@@ -175,7 +194,11 @@ Task ParallelTextSpec::load(const fs::path& root) const {
     tests.push_back(std::move(splits[2]));
   } else {
     validation = read_pairs(*this, root, valid);
-    for (const std::string& name : test) tests.push_back(read_pairs(*this, root, name));
+    const std::vector<std::string> called = names_of_tests(test);
+    for (std::size_t i = 0; i < test.size(); ++i) {
+      tests.push_back(read_pairs(*this, root, test[i]));
+      tests.back().name = called[i];
+    }
   }
   Task task;
   learn_tokenizers(*this, training, root / "cache" / "vocabularies", task);

@@ -49,7 +49,8 @@ struct WordPiecesSpec final : PublishedSpec {
   void fields(Fields& f) override {
     path_field(f, "folder with vocab.txt, or such a file");
     f("lowercase", lowercase,
-      "fold case and take off accents; unset: as tokenizer_config.json beside it says, or else true");
+      "fold case, and take off accents where tokenizer_config.json beside it says nothing else; unset: as "
+      "that says, or else true");
   }
   std::string learn(const std::vector<std::string>&) const override {
     const fs::path from = given("word_pieces");
@@ -58,20 +59,33 @@ struct WordPiecesSpec final : PublishedSpec {
     std::vector<std::string> lines = read_lines(file);
     for (std::string& line : lines)
       if (line.ends_with('\r')) line.pop_back();
-    return WordPieces({lines, lowercase.value_or(stated_case(file.parent_path()))}).serialized();
+    WordPieceModel model = stated(file.parent_path());
+    model.pieces = std::move(lines);
+    return WordPieces(std::move(model)).serialized();
   }
   std::shared_ptr<const Tokenizer> parse(std::string bytes) const override {
     return std::make_shared<WordPieces>(WordPieces::parse(bytes));
   }
 
  private:
-  static bool stated_case(const fs::path& folder) {
+  // How text is cut, as tokenizer_config.json says and BERT does where it says nothing.
+  WordPieceModel stated(const fs::path& folder) const {
     std::error_code error;
     const fs::path file = folder / "tokenizer_config.json";
-    if (!fs::exists(file, error)) return true;
-    const auto root = nlohmann::json::parse(read_bytes(file), nullptr, false);
-    const auto found = root.is_object() ? root.find("do_lower_case") : root.end();
-    return found == root.end() || !found->is_boolean() || found->get<bool>();
+    const auto root = fs::exists(file, error) ? nlohmann::json::parse(read_bytes(file), nullptr, false)
+                                              : nlohmann::json::object();
+    if (!root.is_object()) throw DataError(file.string() + " is damaged: no JSON object");
+    const auto setting = [&root, &file](const char* key, bool otherwise) {
+      const auto found = root.find(key);
+      if (found == root.end() || found->is_null()) return otherwise;
+      if (!found->is_boolean()) throw DataError(join_text(file.string(), ": ", key, " is not true or false"));
+      return found->get<bool>();
+    };
+    WordPieceModel model;
+    model.lowercase = lowercase.value_or(setting("do_lower_case", true));
+    model.strip_accents = setting("strip_accents", model.lowercase);
+    model.ideographs_apart = setting("tokenize_chinese_chars", true);
+    return model;
   }
 };
 

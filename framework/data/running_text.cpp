@@ -50,10 +50,7 @@ struct RunningTextSpec final : TaskSpec {
     if (whole.empty()) throw DataError(train + ": no line is left to train on");
     Task task;
     task.target = learned_tokenizer(*tokenizer, whole, root / "cache" / "vocabularies");
-    if (line_end == LineEnd::newline && task.target->decode(task.target->encode("\n")) != "\n") {
-      throw DataError("text: the tokenizer '" + task.target->name() +
-                      "' loses line breaks; use line_end: symbol");
-    }
+    if (line_end == LineEnd::newline) require_line_breaks(*task.target);
     task.metrics = {"perplexity"};
     task.train = blocks(*task.target, whole, "train", task.notes);
     task.valid = blocks(*task.target, valid_lines, "valid", task.notes);
@@ -81,6 +78,20 @@ struct RunningTextSpec final : TaskSpec {
       for (std::string& line : lines) line += '\n';
     }
     return lines;
+  }
+
+  // Lines are tokenised one by one, so a line must have the ids that it has after another one. What
+  // byte_pairs would join over a line break (blank lines, indentation) stays cut there: results that are kept
+  // hang on it.
+  static void require_line_breaks(const Tokenizer& words) {
+    if (words.decode(words.encode("\n")) != "\n")
+      throw DataError("text: the tokenizer '" + words.name() + "' loses line breaks; use line_end: symbol");
+    std::vector<Token> by_lines = words.encode("a\n");
+    for (const Token id : words.encode("b")) by_lines.push_back(id);
+    if (by_lines != words.encode("a\nb"))
+      throw DataError(
+          "text: the tokenizer '" + words.name() +
+          "' writes the begin of a text otherwise than what follows a line break; use line_end: symbol");
   }
 
   // Takes that share of the bytes off the end, whole lines.

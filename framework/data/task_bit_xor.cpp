@@ -1,6 +1,8 @@
 // The generated task `bit_xor` (Lu et al. 2021, section 2.1): two strings of bits, one bit a row; the labels
 // of the last rows are their exclusive or. Inputs of validation and test are held out from training: n = 5
 // has only 1,024.
+#include <algorithm>
+
 #include "config/registry.h"
 #include "core/error.h"
 #include "data/labels.h"
@@ -31,23 +33,16 @@ struct BitXor final : TaskSpec {
     task.metrics = {"accuracy"};
     task.best_score = 1.0;
     task.tests.push_back({"test", {}});
-    const Random order(static_cast<std::uint64_t>(seed), stream_name("data.bit_xor.held_out_order"));
     const std::uint64_t inputs = std::uint64_t{1} << (2 * bits);
-    // Few inputs: all of them, shuffled. Many: draws, of which hardly two are the same.
-    const bool few = inputs <= (1U << 16);
-    const std::vector<Index> shuffled =
-        few ? order.permutation(static_cast<Index>(inputs)) : std::vector<Index>{};
-    const std::uint64_t draws = few ? inputs : static_cast<std::uint64_t>(16 * (valid + test));
-    for (std::uint64_t i = 0; i < draws; ++i) {
-      const std::uint64_t code =
-          few ? static_cast<std::uint64_t>(shuffled[static_cast<std::size_t>(i)]) : order.below(i, inputs);
-      Corpus& test_corpus = task.tests.front().corpus;
-      if (!is_held_out(code)) continue;
-      if (static_cast<Index>(task.valid.examples.size()) < valid)
-        add(task, task.valid, code);
-      else if (static_cast<Index>(test_corpus.examples.size()) < test)
-        add(task, test_corpus, code);
-    }
+    const std::vector<std::uint64_t> held = held_out_codes(inputs);
+    const auto count = static_cast<Index>(held.size());
+    if (count < 2)
+      throw DataError(join_text("data.task.held_out: ", held_out, " holds out ", count, " of ", inputs,
+                                " inputs, but validation and test need at least one each; raise it, or "
+                                "data.task.bits"));
+    const Index validated = validation_share(count);
+    for (Index i = 0; i < count; ++i)
+      add(task, i < validated ? task.valid : task.tests.front().corpus, held[static_cast<std::size_t>(i)]);
     const Random draw(static_cast<std::uint64_t>(seed), stream_name("data.bit_xor.train"));
     for (std::uint64_t i = 0; static_cast<Index>(task.train.examples.size()) < train; ++i) {
       const std::uint64_t code = draw.below(i, inputs);
@@ -60,6 +55,33 @@ struct BitXor final : TaskSpec {
   }
 
  private:
+  // Inputs that training never shows, in a random order: as many as validation and test ask for, if there
+  // are.
+  std::vector<std::uint64_t> held_out_codes(std::uint64_t inputs) const {
+    const Random order(static_cast<std::uint64_t>(seed), stream_name("data.bit_xor.held_out_order"));
+    // Few inputs: all of them, shuffled. Many: draws, of which hardly two are the same.
+    const bool few = inputs <= (1U << 16);
+    const std::vector<Index> shuffled =
+        few ? order.permutation(static_cast<Index>(inputs)) : std::vector<Index>{};
+    const std::uint64_t wanted = static_cast<std::uint64_t>(valid) + static_cast<std::uint64_t>(test);
+    const std::uint64_t draws = few ? inputs : 16 * wanted;
+    std::vector<std::uint64_t> codes;
+    for (std::uint64_t i = 0; i < draws && codes.size() < wanted; ++i) {
+      const std::uint64_t code =
+          few ? static_cast<std::uint64_t>(shuffled[static_cast<std::size_t>(i)]) : order.below(i, inputs);
+      if (is_held_out(code)) codes.push_back(code);
+    }
+    return codes;
+  }
+
+  // How many of `count` held-out inputs are for validation: all that it asks for, as long as the test keeps
+  // some; otherwise its share of what both ask for.
+  Index validation_share(Index count) const {
+    if (count > valid) return valid;
+    const auto asked = static_cast<double>(valid), all = asked + static_cast<double>(test);
+    return std::clamp<Index>(static_cast<Index>(static_cast<double>(count) * asked / all), 1, count - 1);
+  }
+
   bool is_held_out(std::uint64_t code) const {
     return Random(static_cast<std::uint64_t>(seed), stream_name("data.bit_xor.held_out")).uniform(code) <
            held_out;

@@ -26,6 +26,10 @@ void add_images(const Task& task, Corpus& corpus, const Images& images, Index be
   }
 }
 
+std::string extent_of(const Images& images) {
+  return join_text(images.height, " x ", images.width, " x ", images.channels);
+}
+
 }  // namespace
 
 void ImageTaskSpec::fields(Fields& f) {
@@ -45,6 +49,9 @@ Task ImageTaskSpec::make(const Images& train, const Images& test,
   if (valid_images >= train.count())
     throw DataError(
         join_text("valid_images is ", valid_images, ", but there are only ", train.count(), " images"));
+  if (extent_of(train) != extent_of(test))
+    throw DataError("test images of another size (height x width x channels) than training images: " +
+                    extent_of(test) + ", expected " + extent_of(train));
   Task task;
   task.target = std::make_shared<Labels>(classes);
   task.labels = 1;

@@ -30,25 +30,25 @@ Composition composition_of(const std::string& residues) {
 }
 
 // How often the training protein of the most similar composition has the right label: what can be said
-// without looking at the order.
-double nearest_composition(const std::vector<Protein>& train, const std::vector<Protein>& test) {
+// without looking at the order. Of the same proteins as the scores: those that are not left out.
+double nearest_composition(const Corpus& train, const Corpus& test) {
   std::vector<Composition> known;
-  for (const Protein& protein : train) known.push_back(composition_of(protein.residues));
-  std::vector<char> right(test.size(), 0);
-  parallel_items(static_cast<Index>(test.size()), [&train, &test, &known, &right](Index item) {
+  for (const std::string& residues : train.sources) known.push_back(composition_of(residues));
+  std::vector<char> right(test.sources.size(), 0);
+  parallel_items(static_cast<Index>(test.sources.size()), [&train, &test, &known, &right](Index item) {
     const auto i = static_cast<std::size_t>(item);
-    const Composition own = composition_of(test[i].residues);
+    const Composition own = composition_of(test.sources[i]);
     double best = HUGE_VAL;
     for (std::size_t k = 0; k < known.size(); ++k) {
       double distance = 0;
       for (std::size_t j = 0; j < kLetters; ++j) distance += (known[k][j] - own[j]) * (known[k][j] - own[j]);
       if (distance >= best) continue;
       best = distance;
-      right[i] = train[k].label == test[i].label ? 1 : 0;
+      right[i] = train.references[k] == test.references[i] ? 1 : 0;
     }
   });
   return static_cast<double>(std::count(right.begin(), right.end(), 1)) /
-         static_cast<double>(std::max<std::size_t>(test.size(), 1));
+         static_cast<double>(std::max<std::size_t>(right.size(), 1));
 }
 
 std::vector<std::string> letters() {
@@ -98,8 +98,9 @@ struct RemoteHomology final : TaskSpec {
       task.tests.push_back({split_name(tests[i]), {}});
       fill(task, tested[i], task.tests.back().name, task.tests.back().corpus);
     }
-    task.baselines = {{"majority", majority_accuracy(task.train, task.tests.front().corpus)},
-                      {"nearest composition", nearest_composition(trained, tested.front())}};
+    const Corpus& first = task.tests.front().corpus;
+    task.baselines = {{"majority", majority_accuracy(task.train, first)},
+                      {"nearest composition", nearest_composition(task.train, first)}};
     return task;
   }
 

@@ -8,12 +8,18 @@
 namespace attnlab {
 namespace {
 
-constexpr std::string_view kLower = "attnlab word pieces 1 lowercase", kCased = "attnlab word pieces 1 cased";
 constexpr std::size_t kLongestWord = 100;  // characters
 
 using Word = std::vector<char32_t>;
 
-// Ideographs, each a word of its own.
+// The first line of serialized(); what is as usual goes without saying.
+std::string heading_of(const WordPieceModel& model) {
+  std::string text = std::string("attnlab word pieces 1 ") + (model.lowercase ? "lowercase" : "cased");
+  if (model.strip_accents != model.lowercase)
+    text += model.strip_accents ? ", accents taken off" : ", accents kept";
+  return text + (model.ideographs_apart ? "" : ", ideographs joined");
+}
+
 bool is_ideograph(char32_t c) {
   return (c >= 0x4e00 && c <= 0x9fff) || (c >= 0x3400 && c <= 0x4dbf) || (c >= 0x20000 && c <= 0x2a6df) ||
          (c >= 0x2a700 && c <= 0x2b73f) || (c >= 0x2b740 && c <= 0x2b81f) || (c >= 0x2b920 && c <= 0x2ceaf) ||
@@ -29,19 +35,16 @@ bool is_mark(char32_t c) {
 // Cuts the text into words and marks; characters that nobody sees are left out.
 class Cutter {
  public:
-  explicit Cutter(bool lowercase) : lowercase_(lowercase) {}
+  explicit Cutter(const WordPieceModel& model) : model_(model) {}
   void take(char32_t c) {
     if (c == 0 || c == 0xfffd) return;
     if (is_white_space(c) && !is_hidden(c)) return finish();
     if (is_hidden(c)) return;
-    if (is_ideograph(c)) finish();
-    if (!lowercase_) {
-      put(c);
-    } else {
-      for (const char32_t bare : without_accents(c))
-        for (const char32_t low : lowercased(bare)) put(low);
-    }
-    if (is_ideograph(c)) finish();
+    const bool alone = model_.ideographs_apart && is_ideograph(c);
+    if (alone) finish();
+    for (const char32_t bare : model_.strip_accents ? without_accents(c) : Word{c})
+      for (const char32_t low : model_.lowercase ? lowercased(bare) : Word{bare}) put(low);
+    if (alone) finish();
   }
   std::vector<Word> words() {
     finish();
@@ -59,7 +62,7 @@ class Cutter {
     if (!word_.empty()) words_.push_back(std::move(word_));
     word_.clear();
   }
-  bool lowercase_;
+  const WordPieceModel& model_;
   Word word_;
   std::vector<Word> words_;
 };
@@ -101,7 +104,7 @@ void WordPieces::encode_word(const Word& word, std::vector<Token>& ids) const {
 }
 
 std::vector<Token> WordPieces::encode(std::string_view line) const {
-  Cutter cutter(model_.lowercase);
+  Cutter cutter(model_);
   for (const char32_t c : code_points(line)) cutter.take(c);
   std::vector<Token> ids;
   for (const Word& word : cutter.words()) encode_word(word, ids);
@@ -128,7 +131,7 @@ std::string WordPieces::piece(Token id) const {
 }
 
 std::string WordPieces::serialized() const {
-  std::string text = std::string(model_.lowercase ? kLower : kCased) + "\n";
+  std::string text = heading_of(model_) + "\n";
   for (const auto& piece : model_.pieces) text += piece + "\n";
   return text;
 }
@@ -136,19 +139,28 @@ std::string WordPieces::serialized() const {
 std::vector<std::pair<std::string, std::string>> WordPieces::published_files() const {
   std::string vocabulary;
   for (const auto& piece : model_.pieces) vocabulary += piece + "\n";
-  const std::string lowercase = model_.lowercase ? "true" : "false";
+  const auto setting = [](const char* key, bool on) {
+    return std::string(", \"") + key + "\": " + (on ? "true" : "false");
+  };
   return {{"vocab.txt", vocabulary},
-          {"tokenizer_config.json",
-           "{\"tokenizer_class\": \"BertTokenizer\", \"do_lower_case\": " + lowercase + "}\n"}};
+          {"tokenizer_config.json", "{\"tokenizer_class\": \"BertTokenizer\"" +
+                                        setting("do_lower_case", model_.lowercase) +
+                                        setting("strip_accents", model_.strip_accents) +
+                                        setting("tokenize_chinese_chars", model_.ideographs_apart) + "}\n"}};
 }
 
 WordPieceModel WordPieces::parse(std::string_view bytes) {
   std::vector<std::string> lines = split_lines(bytes);
-  if (lines.empty() || (lines.front() != kLower && lines.front() != kCased))
-    throw DataError(
-        join_text("not a vocabulary of word pieces: expected a first line '", kLower, "' or '", kCased, "'"));
-  const bool lowercase = lines.front() == kLower;
-  return {{lines.begin() + 1, lines.end()}, lowercase};
+  const std::string heading = lines.empty() ? "" : lines.front();
+  for (const bool lowercase : {true, false})
+    for (const bool strip_accents : {true, false})
+      for (const bool ideographs_apart : {true, false}) {
+        WordPieceModel model{{}, lowercase, strip_accents, ideographs_apart};
+        if (heading != heading_of(model)) continue;
+        model.pieces.assign(lines.begin() + 1, lines.end());
+        return model;
+      }
+  throw DataError("not a vocabulary of word pieces: expected a first line such as '" + heading_of({}) + "'");
 }
 
 }  // namespace attnlab

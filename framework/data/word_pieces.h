@@ -13,7 +13,9 @@ namespace attnlab {
 
 struct WordPieceModel {
   std::vector<std::string> pieces;  // by id; [UNK], [CLS] and [SEP] among them
-  bool lowercase = true;            // lower case, and accents taken off
+  bool lowercase = true;
+  bool strip_accents = lowercase;  // as BERT has it: both or neither
+  bool ideographs_apart = true;    // each a word of its own
 };
 
 class WordPieces final : public Tokenizer {

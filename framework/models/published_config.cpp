@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/json_nesting.h"
 
 namespace attnlab {
 namespace {
@@ -13,6 +14,8 @@ using Json = nlohmann::json;
 }  // namespace
 
 PublishedConfig::PublishedConfig(const std::string& json, std::string file) : file_(std::move(file)) {
+  if (nested_too_deeply(json))
+    throw IoError(join_text(file_, " is damaged: nested more than ", kDeepestJson, " levels deep"));
   const Json root = Json::parse(json, nullptr, false);
   if (!root.is_object()) throw IoError(file_ + " is damaged: no JSON object");
   for (const auto& [key, value] : root.items()) {

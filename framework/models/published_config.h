@@ -12,7 +12,7 @@ namespace attnlab {
 class PublishedConfig {
  public:
   PublishedConfig() = default;
-  // Throws IoError, naming `file`, for what is no JSON object.
+  // Throws IoError, naming `file`, for what is no JSON object, or nested too deeply for one.
   PublishedConfig(const std::string& json, std::string file);
 
   bool has(const std::string& key) const;  // there, and not null

@@ -30,7 +30,7 @@ RunResult run_result(const Job& job) {
   run.stale = job.stale();
   run.status = job.state() == JobState::failed ? "failed" : "missing";
   if (job.state() == JobState::done || job.state() == JobState::diverged) {
-    run.values = values_in(job.run().folder);
+    run.values = job.values();
     if (const auto* status = run.values.find("status")) run.status = std::get<std::string>(*status);
     run.code = job.code();
     run.precision = job.run().precision;
@@ -66,6 +66,19 @@ ArmResult arm_result(const StudyState& state, std::size_t index) {
   return result;
 }
 
+// Those of which runs are made, and those of which there is something all the same.
+std::vector<std::int64_t> seeds_shown(const StudyState& state) {
+  std::vector<std::int64_t> shown;
+  for (const std::int64_t seed : state.study.spec.seeds) {
+    const bool runs = std::find(state.seeds.begin(), state.seeds.end(), seed) != state.seeds.end();
+    const bool there = std::any_of(state.jobs.begin(), state.jobs.end(), [seed](const Job& job) {
+      return job.run().reported() && job.run().seed == seed;
+    });
+    if (runs || there) shown.push_back(seed);
+  }
+  return shown;
+}
+
 // A control has no seed; it stands beside each, so that it can be compared with.
 void add_controls(const StudyState& state, StudyResults& results) {
   const auto& wanted = state.study.spec.controls;
@@ -76,7 +89,7 @@ void add_controls(const StudyState& state, StudyResults& results) {
     arm.note = baseline.note + ", computed from the data";
     arm.baseline = state.study.spec.baseline;
     arm.control = true;
-    for (const std::int64_t seed : state.seeds) {
+    for (const std::int64_t seed : results.seeds) {
       RunResult run;
       run.seed = seed;
       run.status = "done";
@@ -89,11 +102,6 @@ void add_controls(const StudyState& state, StudyResults& results) {
 
 }  // namespace
 
-Record values_in(const fs::path& run) {
-  const fs::path file = run / "result.json";
-  return fs::exists(file) ? parse_record(read_small_file(file), file.string()) : Record();
-}
-
 StudyResults collect_results(const StudyState& state) {
   const StudySpec& spec = state.study.spec;
   StudyResults results;
@@ -104,7 +112,7 @@ StudyResults collect_results(const StudyState& state) {
   results.baseline = spec.baseline;
   results.columns = spec.columns;
   results.quick = state.study.quick;
-  results.seeds = state.seeds;
+  results.seeds = seeds_shown(state);
   for (std::size_t arm = 0; arm < state.study.arms.size(); ++arm)
     results.arms.push_back(arm_result(state, arm));
   add_controls(state, results);

@@ -15,15 +15,12 @@ struct StudyState {
   const std::list<Job>& jobs;
   const std::list<ProbeJob>& probes;
   const std::vector<std::optional<RateChoice>>& choices;  // by arm
-  const std::vector<std::int64_t>& seeds;                 // those that run
+  const std::vector<std::int64_t>& seeds;                 // of which runs are made
   std::string metric;
   const ExpectationRecord& record;
   const KeptRuns& kept;
   bool final = false;  // all has ended that will: judge what is costly to judge, too
 };
 StudyResults collect_results(const StudyState& state);
-
-// result.json of a run; empty if it is not there. Throws IoError if it is damaged.
-Record values_in(const std::filesystem::path& run);
 
 }  // namespace attnlab

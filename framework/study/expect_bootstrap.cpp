@@ -56,30 +56,35 @@ struct BootstrapExpectation final : ExpectationSpec {
  private:
   std::vector<SeedPair> pairs_of(const ArmResult& one, const ArmResult& other) const {
     std::vector<SeedPair> pairs;
-    std::optional<Lines> references;
+    std::optional<NamedCorpus> split;
     for (const RunResult& run : one.runs) {
-      for (const RunResult& match : other.runs) {
-        if (match.seed != run.seed || run.folder.empty() || match.folder.empty()) continue;
-        if (!references) references = references_of(run.folder);
-        const auto a = outputs_of(run.folder), b = outputs_of(match.folder);
-        if (a && b)
-          pairs.push_back({score->statistics(*a, {*references}), score->statistics(*b, {*references})});
-      }
+      const RunResult* match = other.find(run.seed);
+      if (match == nullptr || !has_folder(run) || !has_folder(*match) || !can_pair(run, *match)) continue;
+      if (!split) split = split_of(run.folder);
+      const auto a = outputs_of(run.folder, split->name), b = outputs_of(match->folder, split->name);
+      if (!a || !b) continue;
+      const std::vector<Lines> references{split->corpus.references};
+      pairs.push_back({score->statistics(*a, references), score->statistics(*b, references)});
     }
     return pairs;
   }
 
-  Lines references_of(const std::filesystem::path& folder) const {
+  static bool has_folder(const RunResult& run) {
+    const bool done = run.status == "done" || run.status == "early_stopped";
+    return done && !run.folder.empty() && is_there(std::filesystem::path(run.folder) / "config.yaml");
+  }
+
+  // Without a name if the task has no such test set.
+  NamedCorpus split_of(const std::filesystem::path& folder) const {
     const Task task = experiment_of(Tree::load({(folder / "config.yaml").string()}))->data.load();
     for (const NamedCorpus& split : task.tests)
-      if (test.empty() || split.name == test) return split.corpus.references;
+      if (test.empty() || split.name == test) return split;
     return {};
   }
 
-  std::optional<Lines> outputs_of(const std::filesystem::path& folder) const {
-    for (const auto& entry : std::filesystem::directory_iterator(folder / "outputs"))
-      if (test.empty() || entry.path().stem() == test) return read_lines(entry.path());
-    return std::nullopt;
+  static std::optional<Lines> outputs_of(const std::filesystem::path& folder, const std::string& name) {
+    const std::filesystem::path file = folder / "outputs" / (name + ".txt");
+    return is_there(file) ? std::optional<Lines>(read_lines(file)) : std::nullopt;
   }
 };
 

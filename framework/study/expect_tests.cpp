@@ -19,24 +19,21 @@ struct OrderExpectation final : ExpectationSpec {
   }
   std::vector<std::string> arms() const override { return order; }
   Judgement judge(const StudyResults& results, const std::string& on) const override {
+    std::vector<const ArmResult*> arms;
+    for (const std::string& name : order) arms.push_back(results.find(name));
+    const auto joint = joint_values(arms, on);  // of the seeds that all of them have
     Judgement judgement;
+    judgement.seeds = std::ssize(joint);
     Index held = 0;
-    for (const std::int64_t seed : results.seeds) {
-      std::vector<double> values;
-      for (const std::string& name : order) {
-        const auto all = results.find(name)->values(on);
-        if (const auto value = all.find(seed); value != all.end()) values.push_back(value->second);
-      }
-      if (values.size() != order.size()) continue;
-      ++judgement.seeds;
+    std::vector<double> means(order.size(), 0);
+    for (const auto& [seed, values] : joint) {
       held += std::is_sorted(values.begin(), values.end(), std::less_equal<>()) ? 1 : 0;
+      for (std::size_t i = 0; i < means.size(); ++i)
+        means[i] += values[i] / static_cast<double>(joint.size());
     }
-    std::vector<double> means;
-    for (const std::string& name : order) {
-      means.push_back(summary_of(*results.find(name), on).mean);
+    for (std::size_t i = 0; i < means.size(); ++i)
       judgement.figures +=
-          fmt::format("{}{} {:.4g}", judgement.figures.empty() ? "" : " < ", name, means.back());
-    }
+          fmt::format("{}{} {:.4g}", judgement.figures.empty() ? "" : " < ", order[i], means[i]);
     judgement.figures =
         fmt::format("expected {}; in this order in {} of {} seeds", judgement.figures, held, judgement.seeds);
     if (judgement.seeds == 0) return judgement;
@@ -66,6 +63,7 @@ struct SignTestExpectation final : ExpectationSpec {
       for (double& difference : differences) difference = -difference;
     Judgement judgement;
     judgement.seeds = std::ssize(differences);
+    if (differences.empty()) return judgement.figures = "no values", judgement;
     const auto right = std::count_if(differences.begin(), differences.end(), [](double d) { return d > 0; });
     judgement.p_value = sign_test(differences);
     judgement.figures = fmt::format("{} in {} of {} seeds, sign test p = {:.3g}", above ? "above" : "below",
@@ -98,13 +96,15 @@ struct EquivalenceExpectation final : ExpectationSpec {
     if (differences.empty()) return judgement.figures = "no values", judgement;
     judgement.figures = fmt::format("difference {:.3g} over {} seeds, margin ±{:.3g}", mean(differences),
                                     judgement.seeds, margin);
-    if (std::abs(mean(differences)) > margin) {
-      judgement.decision = Decision::not_reproduced;
-    } else if (judgement.seeds > 1) {  // one seed shows no likeness
+    if (vary(differences)) {
       judgement.p_value = equivalence_test(differences, margin);
       judgement.figures += fmt::format(", p = {:.3g}", judgement.p_value);
-      if (judgement.p_value <= alpha) judgement.decision = Decision::reproduced;
     }
+    const bool same_in_all = judgement.seeds > 1 && !vary(differences);  // one seed shows no likeness
+    if (std::abs(mean(differences)) > margin)
+      judgement.decision = Decision::not_reproduced;
+    else if (judgement.p_value <= alpha || same_in_all)
+      judgement.decision = Decision::reproduced;
     return judgement;
   }
 };

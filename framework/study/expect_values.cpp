@@ -1,6 +1,9 @@
 // Expectations about one number for each seed: a value, a difference, a factor, a slope.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "study/expectation.h"
 #include "study/paired_arms.h"
 #include "study/statistics.h"
@@ -65,21 +68,28 @@ struct SlopeExpectation final : ExpectationSpec {
     f.check(!over.empty(), "over", "needs the key of an axis");
   }
   std::vector<std::string> arms() const override { return points; }
+  std::vector<std::string> axes() const override { return {over}; }
   Judgement judge(const StudyResults& results, const std::string& on) const override {
-    std::vector<double> slopes;
-    for (const std::int64_t seed : results.seeds) {
-      std::vector<double> x, y;
-      for (const std::string& name : points) {
-        const ArmResult& arm = *results.find(name);
-        const auto values = arm.values(on);
-        const auto value = values.find(seed);
-        for (const auto& [key, text] : arm.point)
-          if (key == over && value != values.end())
-            x.push_back(std::atof(text.c_str())), y.push_back(value->second);
-      }
-      if (x.size() == points.size()) slopes.push_back(log_log_slope(x, y));
+    std::vector<const ArmResult*> arms;
+    std::vector<double> x;
+    for (const std::string& name : points) {
+      arms.push_back(results.find(name));
+      for (const auto& [key, text] : arms.back()->point)
+        if (key == over) x.push_back(std::atof(text.c_str()));
     }
-    return judge_band(slopes, band, alpha);
+    if (x.size() != points.size()) return {};  // a control, which lies on no axis
+    std::vector<double> slopes;
+    Index without = 0;
+    for (const auto& [seed, y] : joint_values(arms, on)) {
+      const double slope = log_log_slope(x, y);
+      std::isnan(slope) ? void(++without) : slopes.push_back(slope);
+    }
+    Judgement judgement = judge_band(slopes, band, alpha);
+    if (without > 0) {
+      judgement.figures += fmt::format("; {} seeds have no slope: a value is not above 0", without);
+      judgement.seeds = std::max<Index>(judgement.seeds, 1);  // the figures say something
+    }
+    return judgement;
   }
 };
 

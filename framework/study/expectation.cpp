@@ -73,8 +73,10 @@ Judgement judge_band(std::span<const double> values, const BandSpec& band, doubl
   judgement.seeds = static_cast<Index>(values.size());
   if (values.empty()) return judgement.figures = "no values", judgement;
   judgement.figures = figures_of(values, band);
-  const bool mean_holds = band.holds(mean(values));
-  if (!mean_holds) {
+  // Known whatever the outcome: which claims are corrected together must not depend on it.
+  if (!band.every_seed && vary(values)) judgement.p_value = p_of(values, band);
+  if (std::isnan(mean(values))) return judgement;
+  if (!band.holds(mean(values))) {
     judgement.decision = Decision::not_reproduced;
     return judgement;
   }
@@ -83,9 +85,8 @@ Judgement judge_band(std::span<const double> values, const BandSpec& band, doubl
   if (band.every_seed) {
     judgement.figures += fmt::format(" in every seed, held in {}", holding);
     if (holding < std::ssize(values)) judgement.decision = Decision::undecidable;
-  } else if (values.size() > 1) {
-    judgement.p_value = p_of(values, band);
-    if (judgement.p_value > alpha) judgement.decision = Decision::undecidable;
+  } else if (judgement.p_value > alpha) {
+    judgement.decision = Decision::undecidable;
   }
   return judgement;
 }

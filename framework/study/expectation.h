@@ -36,6 +36,8 @@ struct ExpectationSpec {
   virtual void own_fields(Fields& f) = 0;
   // The arms that it names; the baseline of an arm is not among them unless it was named.
   virtual std::vector<std::string> arms() const = 0;
+  // Keys of axes on which each of its arms must have a value.
+  virtual std::vector<std::string> axes() const { return {}; }
   // Whether judging reads more than the results: it is then done once, at the end.
   virtual bool costly() const { return false; }
   // `metric` is the one that holds; every arm named exists. An arm may have no values.
@@ -52,7 +54,7 @@ struct BandSpec {
 };
 
 // Whether the mean of the values, one a seed, lies within the band: by one-sided t-tests against its limits,
-// or seed by seed if every_seed. A single value is taken as it is.
+// or seed by seed if every_seed. A single value, and values that are all the same, are taken as they are.
 Judgement judge_band(std::span<const double> values, const BandSpec& band, double alpha);
 
 // Judges all expectations (the costly ones if `final`), corrects them for being several (Holm), and takes

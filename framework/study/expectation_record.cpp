@@ -120,8 +120,7 @@ void ExpectationRecord::write() const {
 
 std::string ExpectationRecord::set(const std::string& hash) const {
   for (const Entry& entry : claims_)
-    if (entry.hash == hash)
-      return entry.set + (entry.rule_changed ? "; the code that judges it changed after seeing" : "");
+    if (entry.hash == hash) return entry.set + (entry.rule_changed ? kJudgingChanged : "");
   return kAfter;
 }
 

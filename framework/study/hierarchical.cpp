@@ -13,8 +13,10 @@ double quantile(const std::vector<double>& sorted, double p) {
   const double place = p * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+  return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
 }
+
+}  // namespace
 
 double score_of(const ScoreSpec& spec, const std::vector<SegmentStatistics>& segments,
                 const std::vector<std::size_t>& chosen) {
@@ -24,7 +26,10 @@ double score_of(const ScoreSpec& spec, const std::vector<SegmentStatistics>& seg
   return spec.score(sum, 1).value;
 }
 
-}  // namespace
+Interval95 central(std::vector<double> resampled) {
+  std::sort(resampled.begin(), resampled.end());
+  return {quantile(resampled, 0.025), quantile(resampled, 0.975)};
+}
 
 HierarchicalBootstrap hierarchical_bootstrap(const ScoreSpec& spec, std::span<const SeedPair> seeds,
                                              Index resamples, const Draw& seed_draw,
@@ -54,9 +59,7 @@ HierarchicalBootstrap hierarchical_bootstrap(const ScoreSpec& spec, std::span<co
       sum += by_seed[static_cast<std::size_t>(seed_draw(resample, static_cast<Index>(i)))];
     result.resampled.push_back(sum / static_cast<double>(seeds.size()));
   }
-  std::vector<double> sorted = result.resampled;
-  std::sort(sorted.begin(), sorted.end());
-  result.interval = {quantile(sorted, 0.025), quantile(sorted, 0.975)};
+  result.interval = central(result.resampled);
   return result;
 }
 

@@ -15,6 +15,14 @@ struct SeedPair {
   std::vector<SegmentStatistics> arm, other;
 };
 
+// The score of these sentences together; each may be chosen more than once.
+double score_of(const ScoreSpec& spec, const std::vector<SegmentStatistics>& segments,
+                const std::vector<std::size_t>& chosen);
+
+// The central 95 % of what was resampled, between order statistics as NumPy does it. `resampled` is not
+// empty.
+Interval95 central(std::vector<double> resampled);
+
 struct HierarchicalBootstrap {
   double difference = 0;  // of the scores, arm minus other, mean over the seeds
   Interval95 interval;    // the central 95 % of the resampled differences

@@ -5,6 +5,7 @@
 #include "config/spec.h"
 #include "core/error.h"
 #include "data/sha256.h"
+#include "study/run_index.h"
 #include "study/study.h"
 #include "train/build_model.h"
 #include "train/checkpoint.h"
@@ -55,24 +56,20 @@ Precision precision_named(const std::string& name) {
   return name == "f64" ? Precision::f64 : name == "bf16" ? Precision::bf16 : Precision::f32;
 }
 
-// A text that environment.json of a run holds; empty if it does not.
-std::string noted(const fs::path& folder, std::string_view name) {
+// What environment.json of a run holds under a name; T() if it does not.
+template <class T = std::string>
+T noted(const fs::path& folder, std::string_view name) {
   const fs::path environment = folder / "environment.json";
-  if (!fs::exists(environment)) return "";
+  if (!fs::exists(environment)) return T();
   const Record record = parse_record(read_small_file(environment), environment.string());
   const RecordValue* value = record.find(name);
-  const auto* text = value ? std::get_if<std::string>(value) : nullptr;
-  return text ? *text : "";
+  const T* held = value ? std::get_if<T>(value) : nullptr;
+  return held ? *held : T();
 }
 
-}  // namespace
-
-std::string code_digest() { return kCodeDigest; }
-std::string probe_digest() { return kProbeDigest; }
-std::string rule_digest() { return kRuleDigest; }
-
-RunIdentity identity_of(const ExperimentSpec& given, const std::string& data_hash,
-                        const std::string& precision, const std::string& start) {
+// What matters for the weights, besides the data.
+std::unique_ptr<ExperimentSpec> training_of(const ExperimentSpec& given, const std::string& precision,
+                                            const std::string& start) {
   auto spec = std::make_unique<ExperimentSpec>(given);
   spec->name.clear();
   spec->deterministic = true;
@@ -83,18 +80,56 @@ RunIdentity identity_of(const ExperimentSpec& given, const std::string& data_has
   spec->train.log_every = 1;
   spec->decode = decoding_in_training(given);
   spec->model.from = start;
-  RunIdentity result;
-  result.training = hash_of({write_spec(*spec), data_hash});
-  DataSpec data = given.data;
+  return spec;
+}
+
+DataSpec without_root(const DataSpec& given) {
+  DataSpec data = given;
   data.root.clear();
-  result.scoring = hash_of({result.training, write_spec(given.decode), write_spec(data)});
-  result.code = code_digest();
+  return data;
+}
+
+std::string precision_in_force(const ExperimentSpec& spec) {
+  return to_string(choose_precision(spec.precision).type);
+}
+
+// The weights that a run starts from; by name where they cannot be read any more.
+std::string start_of(const ExperimentSpec& spec, const fs::path& resumed) {
+  try {
+    return starting_weights_of(spec, resumed);
+  } catch (const IoError&) {
+    return spec.model.from;
+  }
+}
+
+std::string data_hash_of(const fs::path& folder) {
+  const std::string known = noted(folder, "data_hash");
+  const auto last = known.empty() ? last_checkpoint(folder / "checkpoints") : std::nullopt;
+  return last ? Checkpoint(*last, Checkpoint::Parts::weights).state().data : known;
+}
+
+// Where two programs alone had part in a run, its `code` is neither's, which keeps it from all who do not ask
+// for results of any code.
+bool has_two_configurations(const fs::path& folder) {
+  return noted<bool>(folder, "mixed") && noted(folder, "mixed_by") != "code";
+}
+
+}  // namespace
+
+std::string probe_digest() { return with_modules(kProbeDigest); }
+std::string rule_digest() { return kRuleDigest; }
+
+RunIdentity identity_of(const ExperimentSpec& given, const std::string& data_hash,
+                        const std::string& precision, const std::string& start) {
+  RunIdentity result;
+  result.training = hash_of({write_spec(*training_of(given, precision, start)), data_hash});
+  result.scoring = hash_of({result.training, write_spec(given.decode), write_spec(without_root(given.data))});
+  result.code = program_digest();
   return result;
 }
 
 RunIdentity identity_of(const ExperimentSpec& spec, const std::string& data_hash) {
-  return identity_of(spec, data_hash, to_string(choose_precision(spec.precision).type),
-                     digest_of_start(spec.model.from));
+  return identity_of(spec, data_hash, precision_in_force(spec), digest_of_start(spec.model.from));
 }
 
 std::string starting_weights_of(const ExperimentSpec& spec, const fs::path& resumed) {
@@ -103,14 +138,44 @@ std::string starting_weights_of(const ExperimentSpec& spec, const fs::path& resu
   return known.empty() ? digest_of_start(spec.model.from) : known;
 }
 
+std::vector<SpecDifference> training_differences(const ExperimentSpec& spec, const fs::path& folder) {
+  if (!fs::exists(folder / "config.yaml")) return {};
+  const auto before = experiment_of(Tree::load({(folder / "config.yaml").string()}));
+  // What is written the same is the same: a run keeps the precision and the weights that it was begun with.
+  const std::string known = noted(folder, "precision");
+  const std::string old_precision = known.empty() ? precision_in_force(*before) : known;
+  const std::string precision =
+      spec.precision == before->precision ? old_precision : precision_in_force(spec);
+  const std::string old_start = start_of(*before, folder);
+  const std::string start = spec.model.from == before->model.from ? old_start : start_of(spec, "");
+  auto differences =
+      diff(*training_of(*before, old_precision, old_start), *training_of(spec, precision, start));
+  const DataSpec old_data = without_root(before->data), data = without_root(spec.data);
+  if (write_spec(old_data) != write_spec(data) && content_hash(spec.data.load()) != data_hash_of(folder))
+    for (SpecDifference& difference : diff(old_data, data))
+      differences.push_back({"data." + difference.path, difference.a, difference.b});
+  return differences;
+}
+
 std::optional<RunIdentity> identity_of_folder(const fs::path& folder) {
   try {
+    if (has_two_configurations(folder)) return std::nullopt;
     const auto last = last_checkpoint(folder / "checkpoints");
-    if (!last) return std::nullopt;
-    const TrainingState state = Checkpoint(*last).state();
+    const bool diverged_at_once = !last && diverged_run(folder);
+    if (!last && !diverged_at_once) return std::nullopt;
+    const TrainingState state = last ? Checkpoint(*last).state() : TrainingState();
+    const std::string data = last ? state.data : noted(folder, "data_hash");
+    const std::string precision = last ? state.precision : noted(folder, "precision");
     const auto spec = experiment_of(Tree::load({(folder / "config.yaml").string()}));
-    RunIdentity result = identity_of(*spec, state.data, state.precision, starting_weights_of(*spec, folder));
+    RunIdentity result = identity_of(*spec, data, precision, starting_weights_of(*spec, folder));
     result.code = noted(folder, "code");
+    if (fs::is_symlink(folder / "checkpoints")) {
+      // The run that they belong to may have been trained anew as another one since.
+      std::error_code error;
+      const fs::path weights = fs::canonical(folder / "checkpoints", error);
+      const auto owner = error ? std::nullopt : identity_of_folder(weights.parent_path());
+      if (!owner || owner->training != result.training) return std::nullopt;
+    }
     return result;
   } catch (const Error&) {  // damaged or of another version: as if it were not there
     return std::nullopt;

@@ -41,6 +41,15 @@ void wait_for_lock(const fs::path& folder) {
   }
 }
 
+// Where links lead to.
+bool lies_below(const fs::path& path, const fs::path& folder) {
+  std::error_code error;
+  const fs::path from = fs::canonical(folder, error), to = error ? fs::path() : fs::canonical(path, error);
+  if (error) return false;
+  const fs::path relative = to.lexically_relative(from);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
 std::string last_line(const fs::path& file) {
   std::ifstream stream(file, std::ios::ate);
   const auto size = static_cast<std::streamoff>(stream.tellg());
@@ -54,6 +63,11 @@ std::string last_line(const fs::path& file) {
 }
 
 }  // namespace
+
+Record values_in(const fs::path& run) {
+  const fs::path file = run / "result.json";
+  return fs::exists(file) ? parse_record(read_small_file(file), file.string()) : Record();
+}
 
 bool interrupted_code(int code) { return code == 128 + SIGINT || code == 128 + SIGTERM; }
 
@@ -82,7 +96,7 @@ void Job::take(const RunResult& kept) {
   state_ = JobState::done;
   found_ = true;
   code_ = kept.code;
-  stale_ = kept.code != code_digest();
+  stale_ = kept.code != program_digest();
   kept_ = kept;
   kept_->stale = stale_;
 }
@@ -92,6 +106,11 @@ bool Job::matches(const RunIdentity& identity) const { return identity.scoring =
 double Job::seconds() const {
   const auto end = state_ == JobState::running ? Clock::now() : ended_;
   return std::chrono::duration<double>(end - started_).count();
+}
+
+const Record& Job::values() const {
+  if (!values_) values_ = values_in(run_.folder);
+  return *values_;
 }
 
 void Job::take_result(const RunIdentity& identity) {
@@ -119,6 +138,14 @@ bool Job::look(RunIndex& index) {
   if (!other) return false;
   const auto identity = identity_of_folder(*other);
   if (!identity || !matches(*identity)) return false;
+  if (options_.look_only) {
+    run_.folder = *other;
+    take_result(*identity);
+    return true;
+  }
+  // That one may have nothing but a link to the weights in this one's folder, which is then no place for a
+  // link.
+  if (lies_below(*other / "checkpoints", run_.folder)) return false;
   make_folder(run_.folder.parent_path());
   if (fs::is_directory(run_.folder) && !fs::is_symlink(run_.folder)) wait_for_lock(run_.folder);
   fs::remove_all(run_.folder);
@@ -127,18 +154,31 @@ bool Job::look(RunIndex& index) {
   return true;
 }
 
-void Job::start(RunIndex& index) {
+// Weights in that folder, which are about to be replaced, become its own if it links to them.
+void Job::keep_weights_of(const fs::path& folder) const {
+  const fs::path link = run_.folder / "checkpoints";
+  if (run_.folder == folder || !fs::is_symlink(link) || !lies_below(link, folder)) return;
+  const fs::path copy = temporary_name(link);
+  fs::copy(fs::canonical(link), copy, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  fs::remove(link);
+  fs::rename(copy, link);
+}
+
+void Job::start(RunIndex& index, const std::list<Job>& all) {
   started_ = ended_ = Clock::now();
   try {
-    launch(index);
+    launch(index, all);
     state_ = JobState::running;
   } catch (const IoError& error) {
+    state_ = JobState::failed;
+    error_ = error.what();
+  } catch (const fs::filesystem_error& error) {
     state_ = JobState::failed;
     error_ = error.what();
   }
 }
 
-void Job::launch(RunIndex& index) {
+void Job::launch(RunIndex& index, const std::list<Job>& all) {
   make_folder(log_.parent_path());
   make_folder(config_.parent_path());
   write_durably(config_, run_.config);
@@ -149,7 +189,12 @@ void Job::launch(RunIndex& index) {
   const bool same = own && own->training == run_.identity->training &&
                     (own->code == run_.identity->code || options_.reuse_stale);
   bool resume = same;
-  if (!same) {
+  if (same) {
+    // Trained, but scored as another run: a finished one would not be scored again.
+    std::error_code ignored;
+    if (!matches(*own)) fs::remove(run_.folder / "result.json", ignored);
+  } else {
+    for (const Job& other : all) other.keep_weights_of(run_.folder);
     // The same weights may exist elsewhere: then only scoring is left to do.
     if (const auto other = index.find_trained(*run_.identity, options_.reuse_stale)) {
       fs::remove_all(run_.folder);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <list>
 #include <memory>
 #include <string>
 
@@ -17,9 +18,13 @@ struct JobOptions {
   std::filesystem::path papers;  // where configurations and logs go
   int threads = 0;               // of each run; 0: as many as it finds
   bool reuse_stale = false;
+  bool look_only = false;  // folders stay as they are
 };
 
 bool interrupted_code(int code);  // it ended because it was asked to
+
+// result.json of a run; empty if it is not there. Throws IoError if it is damaged.
+Record values_in(const std::filesystem::path& run);
 
 enum class JobState { waiting, running, done, diverged, failed, stopped };
 
@@ -38,6 +43,7 @@ class Job {
   const std::string& error() const { return error_; }
   const std::string& code() const { return code_; }  // digest of the code that made the result
   double seconds() const;                            // that it has run or did run in this process
+  const Record& values() const;                      // result.json, read once it is done
 
   // For a run that waited for what it starts from: takes its identity, or fails where there is none.
   void identify(const Planner& planner);
@@ -47,9 +53,9 @@ class Job {
   // Looks for a result (false while its identity is unknown), here or by content among all runs; true if
   // there is one.
   bool look(RunIndex& index);
-  // Starts it, from a checkpoint if there is one of the same weights. What keeps it from starting is its
-  // failure.
-  void start(RunIndex& index);
+  // Starts it, from a checkpoint if there is one of the same weights. `all` are the jobs of the study, some
+  // of which may link to weights in its folder. What keeps it from starting is its failure.
+  void start(RunIndex& index, const std::list<Job>& all);
   // Whether it has ended since the last call.
   bool poll(RunIndex& index);
   void ask_to_end() const;
@@ -58,7 +64,8 @@ class Job {
 
  private:
   bool matches(const RunIdentity& identity) const;
-  void launch(RunIndex& index);
+  void launch(RunIndex& index, const std::list<Job>& all);
+  void keep_weights_of(const std::filesystem::path& folder) const;
   void take_result(const RunIdentity& identity);
   void fail(int code, const Child& child);
 
@@ -72,6 +79,7 @@ class Job {
   bool found_ = false, stale_ = false, replaces_stale_ = false;
   std::string error_, code_;
   std::optional<RunResult> kept_;
+  mutable std::optional<Record> values_;
 };
 
 }  // namespace attnlab

@@ -63,10 +63,10 @@ void ProbeJob::ask_to_end() const {
   if (child_) child_->ask_to_end();
 }
 
-Record ProbeJob::numbers() const {
-  Record record;
-  if (state_ == JobState::done) record.append(probe_numbers(use_, folder_), use_.name + ".");
-  return record;
+const Record& ProbeJob::numbers() const {
+  if (state_ == JobState::done && numbers_.fields().empty())
+    numbers_.append(probe_numbers(use_, folder_), use_.name + ".");
+  return numbers_;
 }
 
 }  // namespace attnlab

@@ -19,7 +19,7 @@ class ProbeJob {
   JobState state() const { return state_; }          // waiting, running, done, failed or stopped
   const std::string& error() const { return error_; }
   // NAME.number of what it found; empty unless it is done.
-  Record numbers() const;
+  const Record& numbers() const;
 
   void start();  // throws IoError
   bool poll();   // whether it has ended since the last call
@@ -33,6 +33,7 @@ class ProbeJob {
   std::filesystem::path run_, folder_, log_;
   std::string name_, content_, error_;
   JobState state_ = JobState::waiting;
+  mutable Record numbers_;  // read once it is done
   std::unique_ptr<Child> child_;
 };
 

@@ -23,12 +23,34 @@ StudyResults for_keeping(const StudyResults& results) {
   return kept;
 }
 
+// How much results hold.
+struct Amount {
+  Index runs = 0, numbers = 0;
+};
+Amount amount_of(const StudyResults& results) {
+  Amount amount;
+  for (const ArmResult& arm : results.arms)
+    for (const RunResult& run : arm.runs) {
+      if (run.status != "done" && run.status != "early_stopped") continue;
+      ++amount.runs;
+      amount.numbers += std::ssize(run.values.fields());
+    }
+  return amount;
+}
+
 }  // namespace
 
-fs::path experiment_folder(const fs::path& experiments, const fs::path& file) {
+bool worth_keeping(const StudyResults& made, StudyEnd end, const StudyResults& kept) {
+  const Amount now = amount_of(made), before = amount_of(kept);
+  if (now.runs == 0 || end == StudyEnd::complete) return now.runs > 0;
+  if (end == StudyEnd::interrupted && now.runs == before.runs) return false;
+  return now.runs >= before.runs && now.numbers >= before.numbers;
+}
+
+fs::path experiment_folder(const fs::path& experiments, const fs::path& given) {
+  const fs::path file = fs::weakly_canonical(given);
   const std::string parent = file.parent_path().filename().string();
-  return experiments /
-         (parent.empty() || parent == "configs" || parent == "." ? file.stem().string() : parent);
+  return experiments / (parent.empty() || parent == "configs" ? file.stem().string() : parent);
 }
 
 fs::path kept_record(const fs::path& folder, const std::string& name) {

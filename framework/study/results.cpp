@@ -24,12 +24,11 @@ std::optional<double> number_in(const Record& record, const std::string& name) {
   return std::nullopt;
 }
 
-// Whether two runs of a seed differ in what their arms differ in alone: a pair of bf16 and f32 does not.
+}  // namespace
+
 bool can_pair(const RunResult& run, const RunResult& other) {
   return run.precision.empty() || other.precision.empty() || run.precision == other.precision;
 }
-
-}  // namespace
 
 std::map<std::int64_t, double> ArmResult::values(const std::string& metric) const {
   std::map<std::int64_t, double> result;
@@ -61,14 +60,30 @@ Summary summary_of(const ArmResult& arm, const std::string& metric) {
           standard_error(values)};
 }
 
+std::map<std::int64_t, std::vector<double>> joint_values(const std::vector<const ArmResult*>& arms,
+                                                         const std::string& metric) {
+  std::map<std::int64_t, std::vector<double>> joint;
+  if (arms.empty()) return joint;
+  for (const auto& [seed, value] : arms.front()->values(metric)) joint[seed] = {value};
+  for (std::size_t i = 1; i < arms.size(); ++i)
+    for (const auto& [seed, value] : arms[i]->values(metric)) {
+      const auto found = joint.find(seed);
+      const bool pairs =
+          std::all_of(arms.begin(), arms.begin() + static_cast<std::ptrdiff_t>(i), [&](const auto* arm) {
+            const RunResult* run = arm->find(seed);
+            return run != nullptr && can_pair(*run, *arms[i]->find(seed));
+          });
+      if (found != joint.end() && pairs) found->second.push_back(value);
+    }
+  std::erase_if(joint, [&arms](const auto& entry) { return entry.second.size() != arms.size(); });
+  return joint;
+}
+
 std::vector<std::pair<double, double>> paired_values(const ArmResult& arm, const ArmResult& other,
                                                      const std::string& metric) {
   std::vector<std::pair<double, double>> pairs;
-  const auto theirs = other.values(metric);
-  for (const auto& [seed, value] : arm.values(metric))
-    if (const auto match = theirs.find(seed);
-        match != theirs.end() && can_pair(*arm.find(seed), *other.find(seed)))
-      pairs.emplace_back(value, match->second);
+  for (const auto& [seed, values] : joint_values({&arm, &other}, metric))
+    pairs.emplace_back(values[0], values[1]);
   return pairs;
 }
 
@@ -79,10 +94,8 @@ Comparison compare(const ArmResult& arm, const ArmResult& other, const std::stri
   result.mean = mean(result.differences);
   result.sd = standard_deviation(result.differences);
   result.sem = standard_error(result.differences);
-  constexpr double kRounding = 1e-12;
   const double above = t_test_above(result.differences, 0);
-  const bool varies = result.sd > kRounding * std::abs(result.mean);
-  result.t_test = varies ? std::min(1.0, 2 * std::min(above, 1 - above)) : std::nan("");
+  result.t_test = vary(result.differences) ? std::min(1.0, 2 * std::min(above, 1 - above)) : std::nan("");
   return result;
 }
 

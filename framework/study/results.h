@@ -48,6 +48,9 @@ struct ArmResult {
 
 enum class Decision { reproduced, not_reproduced, undecidable };
 
+// At the end of ClaimVerdict::set where it holds.
+inline constexpr const char* kJudgingChanged = "; the code that judges it changed after seeing";
+
 // What became of one expectation.
 struct ClaimVerdict {
   std::string claim, note, kind, metric;
@@ -78,7 +81,16 @@ struct Summary {
 };
 Summary summary_of(const ArmResult& arm, const std::string& metric);
 
-// Values of two arms, a pair for each seed that both have in one precision.
+// Whether two runs of a seed differ in what their arms differ in alone: one of bf16 and one of f32 do not. A
+// precision that is not known may be any.
+bool can_pair(const RunResult& run, const RunResult& other);
+
+// For each seed for which all of these arms have the metric, each in one and the same precision: their
+// values, in the order of the arms.
+std::map<std::int64_t, std::vector<double>> joint_values(const std::vector<const ArmResult*>& arms,
+                                                         const std::string& metric);
+
+// The same of two arms.
 std::vector<std::pair<double, double>> paired_values(const ArmResult& arm, const ArmResult& other,
                                                      const std::string& metric);
 
@@ -86,8 +98,8 @@ std::vector<std::pair<double, double>> paired_values(const ArmResult& arm, const
 struct Comparison {
   std::vector<double> differences;
   double mean = 0, sd = 0, sem = 0;
-  // Two-sided p that the mean difference is zero; NaN for fewer than two pairs, and where they do not vary, as
-  // between runs in which nothing depends on the seed.
+  // Two-sided p that the mean difference is zero; NaN for fewer than two pairs, and where they do not vary,
+  // as between runs in which nothing depends on the seed.
   double t_test = 1;
 };
 Comparison compare(const ArmResult& arm, const ArmResult& other, const std::string& metric);

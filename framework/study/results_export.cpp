@@ -49,6 +49,13 @@ std::string for_latex(const std::string& text) {
   return result;
 }
 
+std::string text_in(const Record& record, const char* name) {
+  const RecordValue* value = record.find(name);
+  return value ? to_csv_field(*value) : "unknown";
+}
+
+}  // namespace
+
 std::string markdown_table(const std::vector<TableRow>& rows, std::size_t text_columns_at_end) {
   std::string text;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -64,13 +71,6 @@ std::string markdown_table(const std::vector<TableRow>& rows, std::size_t text_c
   return text;
 }
 
-std::string text_in(const Record& record, const char* name) {
-  const RecordValue* value = record.find(name);
-  return value ? to_csv_field(*value) : "unknown";
-}
-
-}  // namespace
-
 std::string results_csv(const StudyResults& results) {
   const std::vector<std::string> axes = axis_names(results), names = value_names(results);
   std::string text = "study,arm,seed,status,parameters,published";
@@ -80,7 +80,8 @@ std::string results_csv(const StudyResults& results) {
   for (const ArmResult& arm : results.arms) {
     for (const RunResult& run : arm.runs) {
       text += fmt::format("{},{},{},{},{},{}", to_csv_field(results.name), to_csv_field(arm.name), run.seed,
-                          run.status, arm.parameters, arm.published ? to_csv_field(*arm.published) : "");
+                          run.status, arm.parameters > 0 ? std::to_string(arm.parameters) : "",
+                          arm.published ? to_csv_field(*arm.published) : "");
       for (const std::string& axis : axes) {
         const auto found = std::find_if(arm.point.begin(), arm.point.end(),
                                         [&axis](const auto& value) { return value.first == axis; });
@@ -119,7 +120,10 @@ std::string results_markdown(const StudyResults& results) {
                       text_in(results.environment, "cpu"), text_in(results.environment, "threads"),
                       precisions.empty() ? "" : fmt::format(", {}", fmt::join(precisions, " and ")));
   text += markdown_table(rows, rows[0].back() == "notes" ? 1 : 0);
-  if (!results.verdicts.empty()) text += "\n" + markdown_table(verdict_rows(results.verdicts), 2);
+  if (results.verdicts.empty()) return text;
+  text += "\n" + markdown_table(verdict_rows(results.verdicts), 2);
+  if (const std::string footnote = verdict_footnote(results.verdicts); !footnote.empty())
+    text += "\n" + footnote;
   return text;
 }
 

@@ -11,6 +11,8 @@ namespace {
 
 using Row = TableRow;
 
+constexpr const char* kMark = " †";  // of claims whose footnote is verdict_footnote
+
 // Three or four digits that matter.
 std::string short_text(double value) {
   if (std::isnan(value)) return "";
@@ -41,15 +43,20 @@ std::string seeds_by_precision(const ArmResult& arm) {
   return precisions.size() == 1 ? "in " + *precisions.begin() : text;
 }
 
-std::string note_of(const ArmResult& arm, bool mixed) {
+// What is the same for all runs is said once, in the title.
+struct Uniform {
+  bool precision = true, code = true;
+};
+
+std::string note_of(const ArmResult& arm, const Uniform& uniform) {
   std::string note = arm.note;
   const auto add = [&note](const std::string& text) { note += (note.empty() ? "" : "; ") + text; };
   for (const RunResult& run : arm.runs)
     if (!run.error.empty()) add(fmt::format("seed {}: {}", run.seed, run.error));
   const auto stale =
       std::count_if(arm.runs.begin(), arm.runs.end(), [](const auto& run) { return run.stale; });
-  if (stale > 0) add(fmt::format("{} of other code", stale));
-  if (mixed)
+  if (stale > 0 && !uniform.code) add(fmt::format("{} of other code", stale));
+  if (!uniform.precision)
     if (const std::string seeds = seeds_by_precision(arm); !seeds.empty()) add(seeds);
   if (arm.rate)
     add(fmt::format("rate {:.3g}{}, basin {:.0f} %", arm.rate->chosen, arm.rate->at_edge ? " (edge)" : "",
@@ -57,7 +64,7 @@ std::string note_of(const ArmResult& arm, bool mixed) {
   return note;
 }
 
-Row row_of(const StudyResults& results, const ArmResult& arm) {
+Row row_of(const StudyResults& results, const ArmResult& arm, const Uniform& uniform) {
   const Summary summary = summary_of(arm, results.metric);
   Row row{arm.name + (arm.control ? " (control)" : ""), std::to_string(summary.n), short_text(summary.mean),
           short_text(summary.sd), short_text(summary.sem)};
@@ -71,7 +78,7 @@ Row row_of(const StudyResults& results, const ArmResult& arm) {
   row.push_back(!is_base && arm.published && base->published ? signed_text(*arm.published - *base->published)
                                                              : "");
   for (const auto& column : results.columns) row.push_back(short_text(summary_of(arm, column).mean));
-  row.push_back(note_of(arm, precisions_of(results).size() > 1));
+  row.push_back(note_of(arm, uniform));
   return row;
 }
 
@@ -107,7 +114,10 @@ Row row_of(const ClaimVerdict& verdict) {
   std::string figures = verdict.figures;
   if (!std::isnan(verdict.p_value))
     figures += fmt::format("; p = {:.2g}, corrected {:.2g}", verdict.p_value, verdict.corrected_p);
-  if (!verdict.set.empty()) figures += "; set " + verdict.set;
+  std::string set = verdict.set;
+  if (set.ends_with(kJudgingChanged))
+    set = set.substr(0, set.size() - std::string(kJudgingChanged).size()) + kMark;
+  if (!set.empty()) figures += "; set " + set;
   return {verdict.claim, to_string(verdict.decision) + (verdict.seeds == 1 ? " (single seed)" : ""), figures};
 }
 
@@ -132,7 +142,26 @@ std::string to_string(Decision decision) {
 }
 
 std::string verdict_board(const std::vector<ClaimVerdict>& verdicts) {
-  return verdicts.empty() ? "" : text_of(verdict_rows(verdicts), 3);
+  return verdicts.empty() ? "" : text_of(verdict_rows(verdicts), 3) + verdict_footnote(verdicts);
+}
+
+std::string verdict_footnote(const std::vector<ClaimVerdict>& verdicts) {
+  const bool marked = std::any_of(verdicts.begin(), verdicts.end(),
+                                  [](const auto& verdict) { return verdict.set.ends_with(kJudgingChanged); });
+  return marked ? std::string(kMark + 1) +
+                      " The code that judges this claim has changed since results were seen.\n"
+                : "";
+}
+
+bool all_of_other_code(const StudyResults& results) {
+  bool some = false;
+  for (const ArmResult& arm : results.arms)
+    for (const RunResult& run : arm.runs) {
+      if (run.code.empty()) continue;
+      if (!run.stale) return false;
+      some = true;
+    }
+  return some;
 }
 
 std::vector<std::string> precisions_of(const StudyResults& results) {
@@ -148,7 +177,8 @@ std::vector<TableRow> arm_rows(const StudyResults& results) {
   head.insert(head.end(), results.columns.begin(), results.columns.end());
   head.emplace_back("notes");
   std::vector<Row> rows{head};
-  for (const ArmResult& arm : results.arms) rows.push_back(row_of(results, arm));
+  const Uniform uniform{precisions_of(results).size() < 2, all_of_other_code(results)};
+  for (const ArmResult& arm : results.arms) rows.push_back(row_of(results, arm, uniform));
   return without_empty_columns(rows);
 }
 
@@ -160,7 +190,8 @@ std::vector<TableRow> verdict_rows(const std::vector<ClaimVerdict>& verdicts) {
 
 std::string table_title(const StudyResults& results) {
   return results.name + (results.quick ? " (quick)" : "") + ": " + results.metric + ", " +
-         seeds_text(results) + "; compared with '" + results.baseline + "'";
+         seeds_text(results) + "; compared with '" + results.baseline + "'" +
+         (all_of_other_code(results) ? "; all runs made by other code than judged them" : "");
 }
 
 std::string results_table(const StudyResults& results) {

@@ -51,6 +51,7 @@ class StudyRunner {
     make_folder();
     const RunLock lock(job_options_.papers);
     const InterruptGuard guard;
+    job_options_.look_only = true;
     plan();
     note_claims();
     announce(study_, std::ssize(seeds_), jobs_);
@@ -71,9 +72,11 @@ class StudyRunner {
     note_claims();
     record_.write();
     announce(study_, std::ssize(seeds_), jobs_);
-    estimate();
-    write_results();
-    while (work()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (options_.make_runs) {
+      estimate();
+      write_results();
+      while (work()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
     StudyOutcome outcome;
     outcome.results = results(interrupt_signal() == 0);
     outcome.exit_code = interrupt_signal() == 0 ? 0 : 128 + interrupt_signal();
@@ -157,9 +160,11 @@ class StudyRunner {
     return cost / options_.jobs;
   }
 
+  // What is there of it stays.
   void leave_out_last_seed() {
-    jobs_.remove_if(
-        [this](const Job& job) { return job.run().reported() && job.run().seed == seeds_.back(); });
+    jobs_.remove_if([this](const Job& job) {
+      return job.run().reported() && job.run().seed == seeds_.back() && job.state() == JobState::waiting;
+    });
     seeds_.pop_back();
   }
 
@@ -234,8 +239,7 @@ class StudyRunner {
       const auto place =
           static_cast<std::size_t>(std::find(rates.begin(), rates.end(), *job.run().rate) - rates.begin());
       double score = std::numeric_limits<double>::quiet_NaN();
-      if (job.state() == JobState::done)
-        score = values_in(job.run().folder).number(study_.spec.rates.choose_by);
+      if (job.state() == JobState::done) score = job.values().number(study_.spec.rates.choose_by);
       scores[place] += score / static_cast<double>(study_.spec.rates.seeds.size());
     }
     const bool higher = higher_is_better(study_.spec.rates.choose_by);
@@ -289,7 +293,7 @@ class StudyRunner {
         std::count_if(jobs_.begin(), jobs_.end(), [](const Job& other) { return other.ended(); });
     std::string text = fmt::format("[{}/{}] {}: ", done, jobs_.size(), job.name());
     if (job.state() == JobState::done) {
-      const Record values = values_in(job.run().folder);
+      const Record& values = job.values();
       const std::string name = job.run().reported() ? metric() : study_.spec.rates.choose_by;
       if (values.find(name) != nullptr) text += fmt::format("{} {:.4g}, ", name, values.number(name));
       log_info(text + "in " + duration_text(job.seconds()) + remaining_text());
@@ -326,7 +330,7 @@ class StudyRunner {
       if (job.look(index_)) {
         take_in_found(job);
       } else {
-        job.start(index_);
+        job.start(index_, jobs_);
         if (job.state() == JobState::failed) take_in(job);
       }
     }
@@ -374,7 +378,7 @@ class StudyRunner {
   ProgressBar bar_;
   std::chrono::steady_clock::time_point next_look_;
   bool ending_ = false;
-  std::vector<std::int64_t> seeds_;  // those that fit into the budget
+  std::vector<std::int64_t> seeds_;  // of which runs are to be made: those that fit into the budget
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ struct StudyOptions {
   std::vector<std::string> program;  // what starts us, with options such as --load; the command is appended
   int jobs = 1;                      // runs at a time; they share the threads
   bool reuse_stale = false;          // take results of other code
+  bool make_runs = true;             // false: judge what is there
   std::optional<double> budget;      // seconds; seeds that do not fit are left out
   // A second record of what was expected when, beside root/expectations: read where it is there, written on
   // request.

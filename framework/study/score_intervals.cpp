@@ -6,6 +6,7 @@
 #include "config/spec.h"
 #include "core/error.h"
 #include "data/files.h"
+#include "study/hierarchical.h"
 #include "train/bootstrap.h"
 #include "train/experiment_spec.h"
 
@@ -15,24 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using Places = std::vector<std::size_t>;
 using Scores = std::map<std::int64_t, double>;  // by seed
-
-double score_of(const ScoreSpec& spec, const std::vector<SegmentStatistics>& segments, const Places& chosen) {
-  SegmentStatistics sum(segments[0].size(), 0);
-  for (const std::size_t i : chosen)
-    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += segments[i][k];
-  return spec.score(sum, 1).value;
-}
-
-Interval95 central(std::vector<double> resampled) {
-  std::sort(resampled.begin(), resampled.end());
-  const auto at = [&resampled](double share) {
-    const double place = share * static_cast<double>(resampled.size() - 1);
-    const auto below = static_cast<std::size_t>(place);
-    const std::size_t above = std::min(below + 1, resampled.size() - 1);
-    return std::lerp(resampled[below], resampled[above], place - static_cast<double>(below));
-  };
-  return {at(0.025), at(0.975)};
-}
 
 // The mean over as many seeds as there are, drawn with replacement; none without seeds.
 void add_mean(const std::vector<double>& by_seed, Index resample, std::uint64_t draw_seed,
@@ -57,11 +40,17 @@ std::vector<double> values_of(const Scores& scores) {
   return values;
 }
 
-std::vector<double> differences_of(const Scores& arm, const Scores& baseline) {
+// Of the seeds that both have in one precision, as everywhere.
+std::vector<double> differences_of(const ScoredArm& arm, const Scores& scores, const ScoredArm& baseline,
+                                   const Scores& theirs) {
   std::vector<double> values;
-  for (const auto& [seed, value] : arm)
-    if (const auto match = baseline.find(seed); match != baseline.end())
+  for (const auto& [seed, value] : scores) {
+    const auto match = theirs.find(seed);
+    const auto one = arm.precisions.find(seed), other = baseline.precisions.find(seed);
+    const bool known = one != arm.precisions.end() && other != baseline.precisions.end();
+    if (match != theirs.end() && (!known || one->second == other->second))
       values.push_back(value - match->second);
+  }
   return values;
 }
 
@@ -138,7 +127,8 @@ std::vector<ScoreInterval> score_intervals(const ScoreSpec& spec, const std::vec
       add_mean(values_of(all[i]), resample, draw_seed + 1, resampled[i].scores);
       const std::size_t baseline = place_of(arms[i].baseline, arms);
       if (baseline != i && baseline < arms.size())
-        add_mean(differences_of(all[i], all[baseline]), resample, draw_seed + 1, resampled[i].differences);
+        add_mean(differences_of(arms[i], all[i], arms[baseline], all[baseline]), resample, draw_seed + 1,
+                 resampled[i].differences);
     }
   }
   std::vector<ScoreInterval> intervals;
@@ -164,7 +154,7 @@ std::vector<ScoreInterval> score_intervals(const StudyResults& results,
   std::shared_ptr<ScoreSpec> score;
   std::vector<ScoredArm> arms;
   for (const ArmResult& arm : results.arms) {
-    ScoredArm& scored = arms.emplace_back(ScoredArm{arm.name, arm.baseline, {}});
+    ScoredArm& scored = arms.emplace_back(ScoredArm{arm.name, arm.baseline, {}, {}});
     for (const RunResult& run : arm.runs) {
       if (!kept(run, results.metric) || arm.values(results.metric).count(run.seed) == 0) continue;
       const ExperimentSpec spec = spec_of(run, assignments);
@@ -177,6 +167,7 @@ std::vector<ScoreInterval> score_intervals(const StudyResults& results,
       }
       const fs::path outputs = fs::path(run.folder) / "outputs" / (set.test->name + ".txt");
       if (write_spec(spec.data) != data || !fs::exists(outputs)) continue;
+      if (!run.precision.empty()) scored.precisions[run.seed] = run.precision;
       scored.seeds[run.seed] = score->statistics(read_lines(outputs), {set.test->corpus.references});
     }
   }

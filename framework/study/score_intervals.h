@@ -14,6 +14,7 @@ namespace attnlab {
 struct ScoredArm {
   std::string name, baseline;
   std::map<std::int64_t, std::vector<SegmentStatistics>> seeds;
+  std::map<std::int64_t, std::string> precisions = {};  // in which it was computed, where that is known
 };
 
 struct ScoreInterval {

@@ -60,6 +60,11 @@ double standard_deviation(std::span<const double> values) {
   return std::sqrt(sum / static_cast<double>(values.size() - 1));
 }
 
+bool vary(std::span<const double> values) {
+  constexpr double kRounding = 1e-12;
+  return standard_deviation(values) > kRounding * std::abs(mean(values));
+}
+
 double standard_error(std::span<const double> values) {
   return standard_deviation(values) / std::sqrt(static_cast<double>(values.size()));
 }
@@ -153,16 +158,6 @@ double log_log_slope(std::span<const double> x, std::span<const double> y) {
     squares += (log_x[i] - centre_x) * (log_x[i] - centre_x);
   }
   return squares > 0 ? products / squares : kNan;
-}
-
-double area_under_curve(std::span<const double> x, std::span<const double> y) {
-  check_pairs(x, y);
-  double area = 0;
-  for (std::size_t i = 1; i < x.size(); ++i) {
-    check(x[i] >= x[i - 1], "the places of a curve must rise");
-    area += (x[i] - x[i - 1]) * (y[i] + y[i - 1]) / 2;
-  }
-  return area;
 }
 
 double detectable_difference(double sd_of_differences, Index n) {

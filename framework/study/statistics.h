@@ -16,6 +16,10 @@ double standard_deviation(std::span<const double> values);
 // Of the mean: sd / sqrt(n).
 double standard_error(std::span<const double> values);
 
+// Whether they differ by more than rounding; false for fewer than two. A t-test of values that do not vary
+// tests nothing.
+bool vary(std::span<const double> values);
+
 // a[i] - b[i]. ShapeError unless both have the same length, as below.
 std::vector<double> paired_differences(std::span<const double> a, std::span<const double> b);
 
@@ -49,8 +53,6 @@ std::vector<double> holm(std::span<const double> p_values);
 
 // Least-squares slope of ln y against ln x. NaN where any is not positive, or x does not vary.
 double log_log_slope(std::span<const double> x, std::span<const double> y);
-// Area under the piecewise linear curve through (x, y), x rising. ShapeError otherwise.
-double area_under_curve(std::span<const double> x, std::span<const double> y);
 
 // Smallest true mean difference that a two-sided t-test at 5 % finds in 80 % of studies with n pairs whose
 // differences have this sd; infinite for n < 2. (Uses the usual sum of two quantiles.)

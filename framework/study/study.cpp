@@ -186,6 +186,19 @@ class Reader {
                                               : ", did you mean '" + near + "'?"));
   }
 
+  void require_axis(const std::string& key, const Claim& claim) {
+    for (const std::string& name : claim.spec->arms()) {
+      const Arm* arm = study_.find(name);
+      if (arm == nullptr) continue;
+      std::vector<std::string> keys;
+      for (const AxisValue& value : arm->point) keys.push_back(value.key);
+      if (std::find(keys.begin(), keys.end(), key) == keys.end())
+        problems_.add(claim.position, "'study.expect." + claim.name + "': arm '" + name +
+                                          "' has no value on an axis '" + key + "'" +
+                                          (keys.empty() ? "" : "; it has " + join_names(keys)));
+    }
+  }
+
   static std::vector<std::string> expectation_names() {
     std::vector<std::string> names;
     for (const auto& kind : Registry<ExpectationSpec>::list()) names.push_back(kind.name);
@@ -205,6 +218,7 @@ class Reader {
     for (std::size_t i = 0; i < study_.claims.size() && problems_.empty(); ++i) {
       for (const std::string& name : study_.claims[i].spec->arms())
         require_arm(name, "study.expect." + study_.claims[i].name, study_.claims[i].position);
+      for (const std::string& axis : study_.claims[i].spec->axes()) require_axis(axis, study_.claims[i]);
     }
     std::vector<Claim> claims;
     for (Claim& claim : study_.claims) {
@@ -249,9 +263,11 @@ class Reader {
     }
     read_part({own, path, entry.position, kExperimentKeys}, spec, problems_);
     const std::vector<GridPoint> grid = grid_of(taken(overlay, "axes"), path + ".axes", problems_);
-    if (spec.published.size() > 1 && spec.published.size() != grid.size())
+    if (spec.published.size() > 1 && spec.published.size() != grid.size()) {
       problems_.add(entry.position,
                     "'" + path + ".published' must be one number, or one for each point of its axes");
+      spec.published.clear();
+    }
     for (std::size_t i = 0; i < grid.size(); ++i)
       for (const GridPoint& outer : study_grid) add_arm(entry, spec, overlay, grid[i], i, outer);
   }

@@ -6,6 +6,60 @@
 #include "kernels/cpu.h"
 
 namespace attnlab {
+namespace {
+
+// By its name: whether a kind has length maps is no promise that it makes.
+bool maps_lengths(const AttentionSpec* attention) {
+  return attention != nullptr && Registry<AttentionSpec>::name_of(*attention) == "linformer";
+}
+
+// Throws DataError if the longest source (or target) of all splits has more rows than the model has room for.
+void check_longest(const Task& task, const std::string& side, Index (Example::*rows)() const,
+                   std::optional<Index> room) {
+  if (!room) return;
+  Index longest = *room;
+  std::string where;
+  const auto look_at = [&](const std::string& split, const Corpus& corpus) {
+    for (std::size_t i = 0; i < corpus.examples.size(); ++i) {
+      const Index length = (corpus.examples[i].*rows)();
+      if (length <= longest) continue;
+      longest = length;
+      where = join_text(split, corpus.sources.empty() ? ", example " : ", line ", i + 1,
+                        corpus.dropped > 0 ? " of those kept" : "");
+    }
+  };
+  look_at("train", task.train);
+  look_at("valid", task.valid);
+  for (const NamedCorpus& test : task.tests) look_at(test.name, test.corpus);
+  if (!where.empty())
+    throw DataError(join_text(where, ": a ", side, " of ", longest,
+                              " tokens as the model reads it, but it has room for ", *room,
+                              "; raise model.positions.max_length to ", longest, ", or shorten the data"));
+}
+
+void check_kind(const ExperimentSpec& spec, const Task& task) {
+  if (task.labels > 0 && !spec.model.pooled())
+    throw ConfigError("model.head: this task wants labels of whole examples, so it needs last, cls or mean");
+  if (task.labels == 0 && spec.model.pooled())
+    throw ConfigError(
+        "model.head: a pool gives labels of whole examples, but this task has none; say head: none");
+  if (spec.model.pooled()) return;
+  const bool language_model = task.source == nullptr;
+  if (language_model != !spec.model.has_encoder())
+    throw ConfigError(
+        language_model ? "model.kind: this task has no source, so it needs kind: decoder"
+                       : "model.kind: this task has a source, so it needs kind: encoder_decoder or encoder");
+  if (spec.model.has_decoder()) return;
+  for (std::size_t i = 0; i < task.train.examples.size(); ++i) {
+    const Example& example = task.train.examples[i];
+    if (example.source_rows() != example.target_rows())
+      throw DataError(join_text("an encoder gives one label per source token, but training example ", i + 1,
+                                " has ", example.source_rows(), " source tokens and ", example.target_rows(),
+                                " labels"));
+  }
+}
+
+}  // namespace
 
 PrecisionChoice choose_precision(Precision wanted) {
   const bool native = kernels::has_native_bf16();
@@ -46,26 +100,27 @@ std::unique_ptr<BuiltModel> build_model(const ExperimentSpec& spec, const Vocabu
   return built;
 }
 
-void check_fit(const ExperimentSpec& spec, const Task& task) {
-  if (task.labels > 0 && !spec.model.pooled())
-    throw ConfigError("model.head: this task wants labels of whole examples, so it needs last, cls or mean");
-  if (task.labels == 0 && spec.model.pooled())
-    throw ConfigError(
-        "model.head: a pool gives labels of whole examples, but this task has none; say head: none");
-  if (spec.model.pooled()) return;
-  const bool language_model = task.source == nullptr;
-  if (language_model != !spec.model.has_encoder())
-    throw ConfigError(
-        language_model ? "model.kind: this task has no source, so it needs kind: decoder"
-                       : "model.kind: this task has a source, so it needs kind: encoder_decoder or encoder");
-  if (spec.model.has_decoder()) return;
-  for (std::size_t i = 0; i < task.train.examples.size(); ++i) {
-    const Example& example = task.train.examples[i];
-    if (example.source_rows() != example.target_rows())
-      throw DataError(join_text("an encoder gives one label per source token, but training example ", i + 1,
-                                " has ", example.source_rows(), " source tokens and ", example.target_rows(),
-                                " labels"));
+LongestInput longest_input(const ModelSpec& spec) {
+  LongestInput longest;
+  const Index room = spec.positions.max_length;
+  const bool reads_target = spec.has_decoder() && !spec.pooled();
+  if (spec.positions.kind == PositionKind::learned) {
+    if (spec.has_encoder() || spec.pooled()) longest.source = room;
+    if (reads_target) longest.target = room;
   }
+  const bool attends = spec.encoder.layers > 0 && spec.encoder.backbone == Backbone::attention;
+  const bool looks_at_source = spec.has_decoder() && spec.decoder.layers > 0;
+  if (spec.has_encoder() && ((attends && maps_lengths(spec.encoder.attention.get())) ||
+                             (looks_at_source && maps_lengths(spec.cross_attention.get()))))
+    longest.source = room;
+  return longest;
+}
+
+void check_fit(const ExperimentSpec& spec, const Task& task) {
+  check_kind(spec, task);
+  const LongestInput longest = longest_input(spec.model);
+  check_longest(task, "source", &Example::source_rows, longest.source);
+  check_longest(task, "target", &Example::target_rows, longest.target);
 }
 
 TokenRows source_of(const Batch& batch) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "data/batches.h"
@@ -34,9 +35,17 @@ std::unique_ptr<BuiltModel> build_model(const ExperimentSpec& spec, const Vocabu
                                         DType type, bool training,
                                         InitialValues values = InitialValues::drawn);
 
+// How many tokens of a source the model has room for, and how many of what its decoder reads. Unset: any
+// number.
+struct LongestInput {
+  std::optional<Index> source, target;
+};
+LongestInput longest_input(const ModelSpec& spec);
+
 // Throws ConfigError if the model does not fit the task: labels of whole examples need a pooled head, and it
 // needs them; a language model needs a task without sources, the others need sources, and an encoder without
-// a pooled head needs as many labels as source tokens (DataError names the example).
+// a pooled head needs as many labels as source tokens (DataError names the example). DataError, too, where
+// the model has no room for the longest source or target of a split.
 void check_fit(const ExperimentSpec& spec, const Task& task);
 
 TokenRows source_of(const Batch& batch);  // ids or vectors

@@ -107,7 +107,7 @@ void verify(const fs::path& path, const Json& expected) {
 }  // namespace
 
 void write_checkpoint(const fs::path& folder, const ParameterSet& parameters, const Optimizer* optimizer,
-                      const TrainingState& state, std::optional<double> score) {
+                      const TrainingState& state, std::optional<double> score, SavedFor reason) {
   TemporaryFolder temporary(folder);
   Json json{{"format", kFormat}, {"version", kCheckpointVersion}};
   json["files"][kModel] = digest_json(write_safetensors(temporary.path() / kModel, weights_of(parameters)));
@@ -115,6 +115,7 @@ void write_checkpoint(const fs::path& folder, const ParameterSet& parameters, co
     json["files"][kOptimizer] =
         digest_json(write_safetensors(temporary.path() / kOptimizer, optimizer->state()));
   if (score) json["score"] = *score;
+  if (reason == SavedFor::interruption) json["regular"] = false;
   json["training"] = Json::parse(to_json_line(to_record(state)));
   write_durably(temporary.path() / "state.json", json.dump(2) + "\n");
   temporary.put_in_place();

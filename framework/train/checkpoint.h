@@ -14,11 +14,14 @@ namespace attnlab {
 
 inline constexpr Index kCheckpointVersion = 1;
 
+// Why a checkpoint was saved. An unbroken run has those of the schedule and no others.
+enum class SavedFor { schedule, interruption };
+
 // Writes `folder`, replacing one of the same name. Throws IoError; what was there before is then still there.
 // The optimiser may be null: weights alone. `score` is that of a validation at this step, if there was one.
 void write_checkpoint(const std::filesystem::path& folder, const ParameterSet& parameters,
                       const Optimizer* optimizer, const TrainingState& state,
-                      std::optional<double> score = {});
+                      std::optional<double> score = {}, SavedFor reason = SavedFor::schedule);
 
 class Checkpoint {
  public:

@@ -22,11 +22,21 @@ std::optional<Index> step_of(const fs::path& path) {
   return step;
 }
 
+nlohmann::json state_in(const fs::path& folder) {
+  return nlohmann::json::parse(read_small_file(folder / "state.json"), nullptr, false);
+}
+
 // The score that a checkpoint was saved with, without reading its tensors.
 std::optional<double> score_in(const fs::path& folder) {
-  const auto json = nlohmann::json::parse(read_small_file(folder / "state.json"), nullptr, false);
+  const auto json = state_in(folder);
   if (!json.is_object() || !json.contains("score") || !json["score"].is_number()) return {};
   return json["score"].get<double>();
+}
+
+// Those from before there was such a mark count as the schedule's.
+bool saved_off_schedule(const fs::path& folder) {
+  const auto json = state_in(folder);
+  return json.is_object() && json.contains("regular") && json["regular"] == false;
 }
 
 }  // namespace
@@ -39,6 +49,12 @@ std::vector<fs::path> checkpoints_in(const fs::path& folder) {
       found.push_back(entry.path());
   std::sort(found.begin(), found.end(),
             [](const auto& a, const auto& b) { return *step_of(a) < *step_of(b); });
+  return found;
+}
+
+std::vector<fs::path> scheduled_checkpoints_in(const fs::path& folder) {
+  std::vector<fs::path> found = checkpoints_in(folder);
+  std::erase_if(found, saved_off_schedule);
   return found;
 }
 
@@ -91,11 +107,16 @@ CheckpointStore::CheckpointStore(fs::path folder, const Retention& retention)
 }
 
 fs::path CheckpointStore::save(const ParameterSet& parameters, const Optimizer* optimizer,
-                               const TrainingState& state, std::optional<double> score) {
+                               const TrainingState& state, std::optional<double> score, SavedFor reason) {
   const fs::path path = folder_ / (std::string(kPrefix) + std::to_string(state.step));
-  write_checkpoint(path, parameters, optimizer, state, score);
+  write_checkpoint(path, parameters, optimizer, state, score, reason);
   point_and_prune();
   return path;
+}
+
+bool CheckpointStore::off_schedule(Index step) const {
+  const fs::path path = folder_ / (std::string(kPrefix) + std::to_string(step));
+  return fs::exists(path / "state.json") && saved_off_schedule(path);
 }
 
 void CheckpointStore::point_and_prune() {
@@ -110,9 +131,11 @@ void CheckpointStore::point_and_prune() {
   point_link(folder_ / "last", all.back().filename());
   if (!scored.empty()) point_link(folder_ / "best", scored.front().second.filename());
 
-  std::vector<fs::path> kept(
-      all.end() - std::min<std::ptrdiff_t>(std::max<Index>(1, retention_.keep_last), std::ssize(all)),
-      all.end());
+  const auto scheduled = scheduled_checkpoints_in(folder_);
+  const auto count =
+      std::min<std::ptrdiff_t>(std::max<Index>(1, retention_.keep_last), std::ssize(scheduled));
+  std::vector<fs::path> kept(scheduled.end() - count, scheduled.end());
+  kept.push_back(all.back());  // to go on from, if an interruption left it
   for (Index i = 0; i < std::min<Index>(retention_.keep_best, std::ssize(scored)); ++i)
     kept.push_back(scored[static_cast<std::size_t>(i)].second);
   std::error_code ignored;

@@ -10,8 +10,9 @@
 
 namespace attnlab {
 
+// What an interruption left is kept besides, as long as it is the latest of all.
 struct Retention {
-  Index keep_last = 1;  // the latest so many
+  Index keep_last = 1;  // the latest so many of the schedule's
   Index keep_best = 1;  // and so many with the best scores
   bool higher_is_better = false;
 };
@@ -25,7 +26,10 @@ class CheckpointStore {
   // Writes step-N, moves the links, then removes what retention does not keep. Throws IoError; everything
   // that was there before is then still there.
   std::filesystem::path save(const ParameterSet& parameters, const Optimizer* optimizer,
-                             const TrainingState& state, std::optional<double> score = {});
+                             const TrainingState& state, std::optional<double> score = {},
+                             SavedFor reason = SavedFor::schedule);
+  // Whether step-N is there, and only because of an interruption.
+  bool off_schedule(Index step) const;
 
  private:
   void point_and_prune();
@@ -47,6 +51,8 @@ void set_aside(const std::filesystem::path& checkpoint);
 
 // The checkpoints in DIR/checkpoints by rising step. Empty if there is no such folder.
 std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& folder);
+// Those of the schedule alone, which a run has however often it was broken off.
+std::vector<std::filesystem::path> scheduled_checkpoints_in(const std::filesystem::path& folder);
 // The latest, or the one that `best` points to; nothing if there is none.
 std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path& folder);
 std::optional<std::filesystem::path> best_checkpoint(const std::filesystem::path& folder);

@@ -147,6 +147,8 @@ Search search_of(const Transformer& model, const Inputs& inputs, Index sentence,
 // The best label of each source token.
 std::vector<Hypothesis> label(const std::vector<std::vector<TokenScore>>& best, Index first, Index count,
                               const DecodeOptions& options) {
+  check(first + count <= static_cast<Index>(best.size()), "decoding: labels of ", best.size(),
+        " rows, but source tokens up to ", first + count);
   Hypothesis result;
   result.finished = true;
   for (Index i = first; i < first + count; ++i) {
@@ -188,6 +190,7 @@ std::vector<std::vector<Hypothesis>> decode(const Transformer& model,
                                             const std::vector<std::vector<Token>>& inputs,
                                             const DecodeOptions& options) {
   const DecodeSpec& spec = options.spec;
+  check(!model.spec().pooled(), "decoding: a pooled head labels whole examples and writes nothing");
   check(spec.beam >= 1 && spec.n_best >= 1 && spec.batch_sentences >= 1 && spec.length_penalty >= 0,
         "decoding: beam, n_best and batch_sentences must be at least 1, length_penalty at least 0");
   check(spec.sample || spec.n_best <= spec.beam, "decoding: n_best is ", spec.n_best, ", but the beam is ",

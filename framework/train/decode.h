@@ -14,8 +14,8 @@ namespace attnlab {
 // Hypotheses of each sentence in the order given. `inputs`: what the encoder reads (</s> included), or the
 // prompt of a decoder, at least one token. Greedy for beam 1; otherwise the n_best of a beam search by score,
 // all different; with spec.sample, n_best samples in the order drawn. An encoder gives one label per source
-// token, without the last where it is </s>. Throws ShapeError for n_best above beam, an empty prompt, and
-// input beyond learned positions.
+// token, without the last where it is </s>. Throws ShapeError for n_best above beam, an empty prompt, input
+// beyond learned positions, and a model with a pooled head, which classify() of scoring.h asks.
 std::vector<std::vector<Hypothesis>> decode(const Transformer& model,
                                             const std::vector<std::vector<Token>>& inputs,
                                             const DecodeOptions& options);

@@ -41,6 +41,7 @@ std::string dry_run(const ExperimentSpec& spec) {
   const PrecisionChoice precision = choose_precision(spec.precision);
   const Task task = spec.data.load();
   check_fit(spec, task);
+  check_early_stopping(spec, task);
   const auto built =
       build_model(spec, vocabulary_of(task), precision.type, true, initial_values_before_start(spec));
   load_starting_weights(spec, *built);

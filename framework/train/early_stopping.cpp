@@ -4,6 +4,9 @@
 
 #include "config/error.h"
 #include "config/fields.h"
+#include "data/task.h"
+#include "train/experiment_spec.h"
+#include "train/loss_sums.h"
 
 namespace attnlab {
 
@@ -48,6 +51,26 @@ double score_of(const EarlyStoppingSpec& spec, const Record& metrics) {
   for (const auto& field : metrics.fields()) names += (names.empty() ? "" : ", ") + field.first;
   throw ConfigError("error: train.early_stopping.metric: no metric '" + spec.metric +
                     "'; there are: " + names);
+}
+
+bool decodes_validation(const ExperimentSpec& spec, const Task& task) {
+  return spec.train.validation_scores && !task.valid.references.empty() && task.labels == 0;
+}
+
+void check_early_stopping(const ExperimentSpec& spec, const Task& task) {
+  const EarlyStoppingSpec& stopping = spec.train.early_stopping;
+  if (task.valid.examples.empty()) {
+    if (stopping.patience > 0 || stopping.target)
+      throw ConfigError(std::string("error: train.early_stopping.") +
+                        (stopping.patience > 0 ? "patience" : "target") +
+                        ": this task has no validation split to stop by");
+    return;
+  }
+  Record line{{"step", Index{0}}, {"epoch", 0.0}};  // the names of a validation's line, without its numbers
+  line.append(LossSums().metrics("valid_"));
+  if (decodes_validation(spec, task))
+    for (const std::string& metric : task.metrics) line.set("valid_" + metric, 0.0);
+  score_of(stopping, line);
 }
 
 }  // namespace attnlab

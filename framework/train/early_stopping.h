@@ -10,6 +10,8 @@
 namespace attnlab {
 
 class Fields;
+struct ExperimentSpec;
+struct Task;
 
 struct EarlyStoppingSpec {
   std::string metric = "valid_nll";      // a column of metrics.csv; also chooses the best checkpoints
@@ -35,5 +37,11 @@ bool note_score(const EarlyStoppingSpec& spec, double score, Index step, BestSoF
 bool should_stop(const EarlyStoppingSpec& spec, const BestSoFar& best);
 // The metric's value in a line of metrics. Throws ConfigError with the names that there are.
 double score_of(const EarlyStoppingSpec& spec, const Record& metrics);
+
+// Whether validations decode, too: labels of whole examples are scored by the validation's accuracy already.
+bool decodes_validation(const ExperimentSpec& spec, const Task& task);
+// Before a run: throws ConfigError for a metric that its validations will not have, with the names that there
+// will be, and for a rule to stop by without a validation split.
+void check_early_stopping(const ExperimentSpec& spec, const Task& task);
 
 }  // namespace attnlab

@@ -8,6 +8,7 @@
 #include "config/spec.h"
 #include "data/sha256.h"
 #include "train/log.h"
+#include "train/program_digest.h"
 #include "train/safetensors.h"
 #include "train/trainable.h"
 
@@ -30,6 +31,7 @@ void require_frozen_body(const ExperimentSpec& spec, const Task& task, const Par
 std::string cache_name(const ExperimentSpec& spec, const Task& task, const ParameterSet& parameters) {
   Sha256 hash;
   hash.add_field("features 1");
+  hash.add_field(program_digest());
   hash.add_field(content_hash(task));
   hash.add_field(std::to_string(frozen_digest(parameters)));
   hash.add_field(to_string(parameters.type()));

@@ -17,9 +17,9 @@ struct Features {
 };
 
 // Computes the rows that the head maps for the training and validation splits, without dropout, or takes them
-// from `cache`/features, where the file's name says data, weights of the body, and settings. Throws
-// ConfigError where anything but the head trains, the head is not pooled, or training examples change;
-// IoError where the cache cannot be written. A damaged file is made anew.
+// from `cache`/features, where the file's name says data, weights of the body, settings, and the code that
+// computes (program_digest.h). Throws ConfigError where anything but the head trains, the head is not pooled,
+// or training examples change; IoError where the cache cannot be written. A damaged file is made anew.
 Features features_of(const ExperimentSpec& spec, const Task& task, const BuiltModel& built,
                      const std::filesystem::path& cache);
 

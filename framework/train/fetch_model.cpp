@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kConfig = "config.json";
 constexpr const char* kIndex = "model.safetensors.index.json";
 // Files of an unknown model: the first two must be there (or an index), of the others what there is.
 const std::vector<std::string> kOptional{"tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json",
@@ -24,8 +25,17 @@ const std::vector<std::string> kOptional{"tokenizer.json", "tokenizer_config.jso
 
 bool is_address(const std::string& name) { return name.find("://") != std::string::npos; }
 
-std::string last_part(std::string address) {
+std::string without_slashes(std::string address) {
   while (!address.empty() && address.back() == '/') address.pop_back();
+  return address;
+}
+
+// The name of the model in an address: its last part, or of https://HUB/OWNER/MODEL/resolve/REVISION the
+// third.
+std::string name_in(std::string address) {
+  address = without_slashes(address);
+  const fs::path revision(address);
+  if (revision.parent_path().filename() == "resolve") address = revision.parent_path().parent_path().string();
   const std::string part = address.substr(address.rfind('/') + 1);
   const bool usable = !part.empty() && part != "." && part != "..";
   if (!usable) throw ConfigError("error: " + address + ": no name at the end of the address");
@@ -35,19 +45,28 @@ std::string last_part(std::string address) {
 class Fetching {
  public:
   Fetching(std::string address, fs::path folder, const FetchModelOptions& options)
-      : address_(std::move(address)), folder_(std::move(folder)), options_(options) {}
+      : address_(std::move(address)),
+        folder_(std::move(folder)),
+        mark_(folder_ / "source.txt"),
+        options_(options) {}
+
+  // Two models of one name do not end up in each other's files: the first file that arrives marks the folder.
+  void check_folder() const {
+    std::error_code error;
+    if (!fs::exists(mark_, error)) {
+      fs::remove(folder_ / (std::string(kConfig) + ".part"), error);
+    } else if (const std::string owner = read_small_file(mark_); owner != address_ + "\n") {
+      throw ConfigError("error: " + folder_.string() + " is of " + owner.substr(0, owner.find('\n')) +
+                        ", not of " + address_ + "; move it away, or choose another folder with --root");
+    }
+  }
 
   // False if the source does not have the file.
   bool bring(const std::string& name, const std::string& sha256 = "") const {
-    const fs::path to = folder_ / name;
+    const bool brought = bring_file(name, sha256);
     std::error_code error;
-    if (fs::exists(to, error)) return say(name + " is there"), true;
-    if (!sha256.empty()) {
-      fetch_file({name, address_ + "/" + name, sha256}, folder_,
-                 {options_.root, options_.from, options_.say});
-      return true;
-    }
-    return options_.from.empty() ? bring_from_address(name, to) : bring_from_folder(name, to);
+    if (brought && !fs::exists(mark_, error)) write_durably(mark_, address_ + "\n");
+    return brought;
   }
 
   void require(const std::string& name, const std::string& sha256 = "") const {
@@ -67,6 +86,18 @@ class Fetching {
   }
 
  private:
+  bool bring_file(const std::string& name, const std::string& sha256) const {
+    const fs::path to = folder_ / name;
+    if (!sha256.empty()) {  // checked also where it is there
+      fetch_file({name, address_ + "/" + name, sha256}, folder_,
+                 {options_.root, options_.from, options_.say});
+      return true;
+    }
+    std::error_code error;
+    if (fs::exists(to, error)) return say(name + " is there"), true;
+    return options_.from.empty() ? bring_from_address(name, to) : bring_from_folder(name, to);
+  }
+
   void say(const std::string& line) const {
     if (options_.say) options_.say(line);
   }
@@ -92,7 +123,7 @@ class Fetching {
     return true;
   }
   std::string address_;
-  fs::path folder_;
+  fs::path folder_, mark_;
   const FetchModelOptions& options_;
 };
 
@@ -101,7 +132,7 @@ void bring_known(const Fetching& fetching, const KnownModel& model) {
 }
 
 void bring_unknown(const Fetching& fetching) {
-  fetching.require("config.json");
+  fetching.require(kConfig);
   if (fetching.bring(kIndex))
     fetching.bring_shards();
   else
@@ -127,12 +158,14 @@ fs::path fetch_model(const std::string& name, const FetchModelOptions& options) 
                       (near.empty() ? "" : ", did you mean '" + near + "'?") + "; known are " + all +
                       "; an address of a folder (https://…) works, too");
   }
-  const fs::path folder = options.root / (is_address(name) ? last_part(name) : name);
+  const fs::path folder = options.root / (is_address(name) ? name_in(name) : name);
+  const Fetching fetching(found != known.end() ? found->address : without_slashes(name), folder, options);
+  fetching.check_folder();
   fs::create_directories(folder);
   if (found != known.end())
-    bring_known(Fetching(found->address, folder, options), *found);
+    bring_known(fetching, *found);
   else
-    bring_unknown(Fetching(name, folder, options));
+    bring_unknown(fetching);
   published_keys(folder);  // reads the header and config.json, and throws what is wrong with them
   return folder;
 }

@@ -24,9 +24,10 @@ struct FetchModelOptions {
 };
 
 // Brings the model into root/NAME and reads its header and config.json. `name` is a known name, or the
-// address of a folder (https://…, file://…) whose last part becomes the name. Returns the folder. Throws
-// ConfigError for an unknown name, DataError for a file of another checksum, IoError for what is missing or
-// cannot be read.
+// address of a folder (https://…, file://…) whose last part becomes the name; of a hub's
+// https://HUB/OWNER/MODEL/resolve/REVISION that is MODEL. Returns the folder, in which source.txt says the
+// address. Throws ConfigError for an unknown name and for a folder that is of another address, DataError for
+// a file of another checksum, IoError for what is missing or cannot be read.
 std::filesystem::path fetch_model(const std::string& name, const FetchModelOptions& options);
 
 }  // namespace attnlab

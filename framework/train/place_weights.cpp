@@ -43,18 +43,13 @@ std::vector<std::string> bare_names(const WeightFamily& family, const std::strin
   return all;
 }
 
-bool matches_any(const std::vector<std::string>& patterns, const std::string& name) {
-  for (const auto& pattern : patterns)
-    if (matches(pattern, name)) return true;
-  return false;
-}
-
 class Placing {
  public:
   Placing(WeightFiles& files, const ModelSpec& spec, std::uint64_t seed, ParameterSet& parameters)
-      : files_(files), spec_(spec), seed_(seed), parameters_(parameters) {}
+      : files_(files), spec_(spec), seed_(seed), parameters_(parameters), last_(last_layer(parameters)) {}
 
   WeightReport run(const std::vector<Placement>& placements, const std::vector<NotOurs>& not_ours) {
+    require_reinit_names(placements);
     for (const Placement& placement : placements) {
       spoken_of_.insert(placement.tensor);
       place(placement);
@@ -79,10 +74,20 @@ class Placing {
     return {};
   }
 
+  // A pattern may also speak of what the file alone has: the same keys serve models with and without it.
+  void require_reinit_names(const std::vector<Placement>& placements) const {
+    std::vector<std::string> others;
+    for (const Placement& placement : placements)
+      others.insert(others.end(), placement.parameters.begin(), placement.parameters.end());
+    require_match("model.reinit", spec_.reinit, parameters_, others);
+  }
+
+  bool reinit(const std::string& name) const { return matches_any(spec_.reinit, name, last_); }
+
   void note_unused(const std::string& name, const std::string& why) {
     if (!why.empty())
       report_.unused.push_back({name, why});
-    else if (matches_any(spec_.allow, name))
+    else if (matches_any(spec_.allow, name, last_))
       report_.unused.push_back({name, "allowed"});
     else
       report_.unexplained.push_back({name, "in the file, but no parameter asks for it"});
@@ -94,7 +99,7 @@ class Placing {
     const auto why = fresh_.find(name);
     if (why != fresh_.end())
       report_.fresh.push_back({name, why->second});
-    else if (matches_any(spec_.reinit, name))
+    else if (reinit(name))
       report_.fresh.push_back({name, "reinit"});
     else if (name.ends_with(".adapter.a") || name.ends_with(".adapter.b"))
       report_.fresh.push_back({name, "an adapter"});
@@ -102,7 +107,7 @@ class Placing {
       report_.fresh.push_back({name, "the input of this task"});
     else if (spec_.pooled() && name.starts_with("output."))
       report_.fresh.push_back({name, "the head of this task"});
-    else if (matches_any(spec_.allow, name))
+    else if (matches_any(spec_.allow, name, last_))
       report_.fresh.push_back({name, "allowed"});
     else
       report_.unexplained.push_back({name, "a parameter that the file has nothing for"});
@@ -119,9 +124,7 @@ class Placing {
       return problems_.push_back(
           "'" + placement.tensor + "' holds several parameters, of which this model has " +
           std::to_string(to.size()) + " of " + std::to_string(placement.parameters.size()));
-    bool reinit = true;
-    for (const Parameter* parameter : to) reinit = reinit && matches_any(spec_.reinit, parameter->name());
-    if (reinit) return note_unused(placement.tensor, "reinit");
+    if (taking(to).empty()) return note_unused(placement.tensor, "reinit");
     const FileType type = files_.entry(placement.tensor).type;
     if (type != FileType::f32 && type != FileType::f16 && type != FileType::bf16 && type != FileType::f64) {
       for (const Parameter* parameter : to) fresh_[parameter->name()] = "";
@@ -133,6 +136,12 @@ class Placing {
     const bool cut = may_be_cut(*to.front(), to.size(), entry, wanted);
     if (!cut && entry.shape != shape_list(wanted)) return misfit(placement, *to.front(), entry, wanted);
     copy(placement, to, cut);
+  }
+
+  // Those that take their numbers from the file: several may lie in one tensor, and only some be drawn anew.
+  std::vector<Parameter*> taking(std::vector<Parameter*> parameters) const {
+    std::erase_if(parameters, [this](const Parameter* parameter) { return reinit(parameter->name()); });
+    return parameters;
   }
 
   // A tensor whose parameters this model does not have.
@@ -168,20 +177,20 @@ class Placing {
       return note_unused(placement.tensor, "a head for other tasks");
     }
     for (const auto& parameter : placement.parameters) fresh_[parameter] = "";
-    problems_.push_back(fmt::format(
-        "'{}' has the shape {}, but this model's {} wants {}; model.reinit: [{}] leaves it "
-        "as it is",
-        placement.tensor, text_of(entry.shape), first.name(), text_of(shape_list(wanted)), first.name()));
+    problems_.push_back(
+        fmt::format("'{}' has the shape {}, but this model's {} wants {}; model.reinit: [{}] leaves it "
+                    "as it is",
+                    placement.tensor, text_of(entry.shape), first.name(), text_of(shape_list(wanted)),
+                    fmt::join(placement.parameters, ", ")));
   }
 
   void copy(const Placement& placement, const std::vector<Parameter*>& to, bool cut) {
-    Index numbers = 0;
-    for (Parameter* parameter : to) {
+    const std::vector<Parameter*> taken = taking(to);
+    for (const Parameter* parameter : taken) {
       set_.insert(parameter);
-      numbers += parameter->shape().count();
+      report_.numbers += parameter->shape().count();
     }
     report_.used.push_back({placement.tensor, ""});
-    report_.numbers += numbers;
     if (placement.transposed) report_.transposed.push_back({placement.tensor, ""});
     if (cut)
       report_.cut.push_back({placement.tensor, fmt::format("{} of {} rows", to.front()->shape()[0],
@@ -191,14 +200,15 @@ class Placing {
     if (const std::string what = not_finite(stored); !what.empty())
       return problems_.push_back("'" + placement.tensor + "' holds " + what);
     write_numbers(stored, placement.transposed, to);
-    written_.insert(to.begin(), to.end());
-    for (Parameter* parameter : to) rearrange(spec_.weights, seed_, *parameter);
+    written_.insert(taken.begin(), taken.end());
+    for (const Parameter* parameter : taken) rearrange(spec_.weights, seed_, *parameter);
   }
 
   WeightFiles& files_;
   const ModelSpec& spec_;
   std::uint64_t seed_;
   ParameterSet& parameters_;
+  Index last_;  // number of the last layer
   WeightReport report_;
   std::vector<std::string> problems_;
   std::set<std::string> spoken_of_;

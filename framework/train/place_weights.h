@@ -28,9 +28,11 @@ std::vector<Placement> placements_by_name(const std::vector<std::string>& names)
 
 // Writes the numbers as spec.weights says: as they are, permuted, or random ones of the same mean and
 // deviation per parameter (from streams of `seed`). spec.reinit and spec.allow are patterns of what keeps its
-// initial values and of what may stay unused. Parameters that get no numbers are drawn. Throws IoError with
-// every problem at once: shapes that differ, a tied tensor that is no copy, what nothing explains, NaN and
-// infinities by tensor; the parameters may then hold anything.
+// initial values (each parameter for itself, also where one tensor holds several) and of what may stay
+// unused. Parameters that get no numbers are drawn. Throws ConfigError for a pattern of spec.reinit that
+// matches neither a parameter nor what the file has; IoError with every problem at once: shapes that differ,
+// a tied tensor that is no copy, what nothing explains, NaN and infinities by tensor; the parameters may then
+// hold anything.
 WeightReport place_weights(WeightFiles& files, const std::vector<Placement>& placements,
                            const std::vector<NotOurs>& not_ours, const ModelSpec& spec, std::uint64_t seed,
                            ParameterSet& parameters);

@@ -2,7 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "config/problems.h"
 #include "config/registry.h"
+#include "config/spec.h"
+#include "train/experiment_spec.h"
 #include "train/place_weights.h"
 
 namespace attnlab {
@@ -55,20 +58,32 @@ std::shared_ptr<WeightFamily> family_of(const PublishedConfig& config, const Wei
                 "; known families are " + known);
 }
 
+Index head_width(const ModelSpec& spec) {
+  return spec.stack.attention->key_width.value_or(spec.width / spec.stack.heads);
+}
+
+// Numbers that a model of this spec has at the least: keys and values may be shared, outputs tied.
+double fewest_numbers(const ModelSpec& spec) {
+  const StackSpec& stack = spec.stack;
+  const auto number = [](Index n) { return static_cast<double>(n); };
+  const double rows = number(spec.vocabulary.value_or(0)) + number(spec.token_types) +
+                      (spec.positions.kind == PositionKind::learned ? number(spec.positions.max_length) : 0);
+  const double inner = number(stack.heads) * number(head_width(spec)) + number(stack.feed_forward);
+  return number(spec.width) * (rows + 2 * number(stack.layers) * inner);
+}
+
 // Throws IoError where config.json speaks of a model that is larger than its files: building it would take
 // memory that no weights fill.
-void check_size(const ModelKeys& keys, const PublishedConfig& config, const WeightFiles& files) {
+void check_size(const ModelSpec& spec, const PublishedConfig& config, const WeightFiles& files) {
   double numbers = 0;
   for (const auto& name : files.names()) numbers += static_cast<double>(files.entry(name).count());
-  std::map<std::string, double> sizes{{"width", 0}, {"layers", 0}, {"feed_forward", 0}, {"vocabulary", 0}};
-  for (const auto& [key, value] : keys)
-    if (sizes.count(key) > 0) sizes[key] = std::strtod(value.c_str(), nullptr);
-  const double layers = sizes["layers"] * sizes["width"] * sizes["feed_forward"];
-  if (sizes["vocabulary"] * sizes["width"] > numbers || layers > numbers)
-    throw IoError(config.file() + ": speaks of " + plain(sizes["layers"]) + " layers of " +
-                  plain(sizes["width"]) + " columns, feed-forward " + plain(sizes["feed_forward"]) +
-                  ", vocabulary " + plain(sizes["vocabulary"]) + ": more than the " + plain(numbers) +
-                  " numbers in the files");
+  const double fewest = fewest_numbers(spec);
+  if (fewest <= numbers) return;
+  throw IoError(join_text(
+      config.file(), ": speaks of ", spec.stack.layers, " layers of ", spec.width, " columns, feed-forward ",
+      spec.stack.feed_forward, ", ", spec.stack.heads, " heads of ", head_width(spec), ", vocabulary ",
+      spec.vocabulary.value_or(0), ", ", spec.positions.max_length, " positions, ", spec.token_types,
+      " token types: at least ", plain(fewest), " numbers, more than the ", plain(numbers), " in the files"));
 }
 
 }  // namespace
@@ -95,9 +110,13 @@ std::string published_keys(const fs::path& path) {
   const PublishedModel model(path);
   const ModelKeys keys = model.family->keys(model.config);
   if (keys.empty()) return {};
-  check_size(keys, model.config, model.files);
   std::string text = "model:\n";
   for (const auto& [key, value] : keys) text += "  " + key + ": " + value + "\n";
+  ExperimentSpec spec;
+  Problems problems;
+  read_fields(Tree::parse(text, path.string()), fields_of(spec), problems);
+  // Values that no model can have are for whoever reads the keys to report.
+  if (problems.empty()) check_size(spec.model, model.config, model.files);
   return text;
 }
 

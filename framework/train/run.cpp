@@ -39,6 +39,7 @@ class Run {
     task_ = spec_.data.load();
     for (const auto& note : task_.notes) log_info(note);
     check_fit(spec_, task_);
+    check_early_stopping(spec_, task_);
     built_ = build_model(spec_, vocabulary_of(task_), precision.type, true,
                          resuming ? InitialValues::zero : initial_values_before_start(spec_));
     if (!resuming) load_starting_weights(spec_, *built_);  // a checkpoint holds all weights
@@ -73,6 +74,9 @@ class Run {
     RunPapers papers = options_.papers;
     Record environment = environment_record();
     environment.append(papers.environment);
+    // What a checkpoint says, too; a run may diverge before its first one.
+    environment.set("precision", std::string(to_string(built_->parameters.type())));
+    environment.set("data_hash", content_hash(task_));
     papers.environment = environment;
     folder_.begin(papers);
     if (folder_.took_over_lock()) log_warning("took over the lock of a run that is gone");
@@ -87,8 +91,7 @@ class Run {
     const auto start = std::chrono::steady_clock::now();
     LoopOptions loop;
     loop.deadline = options_.deadline;
-    // Labels are scored by the validation's accuracy already.
-    if (spec_.train.validation_scores && !task_.valid.references.empty() && task_.labels == 0) {
+    if (decodes_validation(spec_, task_)) {
       loop.scores = [this] {
         DecodeSpec greedy = spec_.decode;
         greedy.beam = greedy.n_best = 1;
@@ -109,7 +112,8 @@ class Run {
         result.set("frozen_unchanged", frozen_digest(built_->parameters) == frozen);
       result.set("trained_parameters", built_->parameters.count(true));
       append_progress(trainer, start, result);  // second: its step is the run's, not the validation's
-      const int signal = end.signal != 0 ? end.signal : score_tests_unless_interrupted(result);
+      const int signal =
+          end.signal != 0 ? end.signal : score_unless_interrupted(trainer, end.last_validation, loop, result);
       folder_.write_result(result);
       return {signal == 0 ? 0 : 128 + signal, result};
     } catch (const DivergedError& error) {
@@ -148,9 +152,13 @@ class Run {
   }
 
   // Returns the signal that broke the scoring off, or 0. Resuming scores again: the weights are saved.
-  int score_tests_unless_interrupted(Record& result) {
+  int score_unless_interrupted(const Trainer& trainer, const Record& last_validation, const LoopOptions& loop,
+                               Record& result) {
     Record scores;
     try {
+      scores.set("scored_weights", load_scored_weights(spec_, folder_.checkpoints(), built_->parameters));
+      if (!last_validation.fields().empty() && !are_those_of(trainer.state(), last_validation))
+        scores.append(validation_of_scored(trainer, loop));
       score_tests(scores);
     } catch (const Interrupted& interrupted) {
       result.set("status", to_string(EndReason::interrupted));
@@ -160,8 +168,22 @@ class Run {
     return 0;
   }
 
+  // Whether the weights that are scored are those of the last validation: the best ones so far, by
+  // themselves.
+  bool are_those_of(const TrainingState& state, const Record& last_validation) const {
+    return spec_.train.average_last == 0 &&
+           static_cast<double>(state.best.step) == last_validation.number("step");
+  }
+
+  // So that the numbers of validation and test in a result are of the same weights.
+  static Record validation_of_scored(const Trainer& trainer, const LoopOptions& loop) {
+    auto result = trainer.validate();
+    if (!result) throw Interrupted(interrupt_signal());
+    if (loop.scores) result->append(loop.scores());
+    return *result;
+  }
+
   void score_tests(Record& result) {
-    result.set("scored_weights", load_scored_weights(spec_, folder_.checkpoints(), built_->parameters));
     for (const NamedCorpus& test : task_.tests) {
       const SplitScores scores =
           score_split(*built_->model, task_, test.name, test.corpus, spec_.decode, seed());

@@ -23,8 +23,8 @@ struct RunPapers {
 
 class RunFolder {
  public:
-  // Only looks. Throws ConfigError if the folder is in use already and the mode is fresh, or if it is no
-  // folder.
+  // Only looks. Throws ConfigError if it is no folder, if it is in use already and the mode is fresh, or if
+  // the mode is overwrite and what would be removed is no run, or more than one.
   RunFolder(std::filesystem::path path, FolderMode mode);
 
   const std::filesystem::path& path() const { return path_; }
@@ -32,6 +32,7 @@ class RunFolder {
   bool finished() const;  // a run here came to its end
   bool has_checkpoint() const;
   std::string resolved_config() const;  // of the run that was here before; empty if there was none
+  Record environment() const;           // the same; throws IoError if it is damaged
 
   // Takes the lock and writes the papers; with `overwrite` what was there is removed first, and put back if
   // the papers cannot be written. Call it when nothing else can fail any more. Throws IoError.

@@ -24,8 +24,10 @@ const std::vector<Preset>& presets() {
   static const std::vector<std::string> head{"output*"};
   static const auto maps = [](const std::string& layer, const std::string& block,
                               std::initializer_list<const char*> names) {
-    std::vector<std::string> patterns;
-    for (const char* name : names) patterns.push_back("*.layers." + layer + "." + block + "." + name + ".*");
+    std::vector<std::string> patterns;  // of what the map itself has: an adapter beside it is none of its
+    for (const char* name : names)
+      for (const char* part : {".weight", ".bias"})
+        patterns.push_back("*.layers." + layer + "." + block + "." + name + part);
     return patterns;
   };
   static const auto attention = [](const std::string& layer) {
@@ -48,7 +50,7 @@ const std::vector<Preset>& presets() {
                                        {"attention", attention("*")},
                                        {"mlp", mlp("*")},
                                        {"adapters", {"*.adapter.*"}},
-                                       {"lstm", {"*.lstm.input.*", "*.lstm.recurrent.*"}},
+                                       {"lstm", maps("*", "lstm", {"input", "recurrent"})},
                                        {"last_attention", attention("{last}")},
                                        {"last_mlp", mlp("{last}")},
                                        {"fpt", joined({norms, input, positions, head})}};
@@ -59,11 +61,6 @@ const std::vector<Preset>& presets() {
 std::string with_last(std::string pattern, Index last) {
   const std::size_t at = pattern.find("{last}");
   return at == std::string::npos ? pattern : pattern.replace(at, 6, last < 0 ? "none" : std::to_string(last));
-}
-
-bool matches_any(const std::vector<std::string>& patterns, const std::string& name, Index last) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&name, last](const auto& pattern) { return matches(pattern, name, last); });
 }
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('.') + 1); }
@@ -82,22 +79,27 @@ std::string some_names(const ParameterSet& parameters) {
   return text;
 }
 
-void require_match(const char* key, const std::vector<std::string>& patterns,
-                   const ParameterSet& parameters) {
+}  // namespace
+
+void require_match(const std::string& key, const std::vector<std::string>& patterns,
+                   const ParameterSet& parameters, const std::vector<std::string>& others) {
   std::string problems;
   const Index last = last_layer(parameters);
   for (const auto& pattern : patterns) {
-    const bool found = std::any_of(
-        parameters.all().begin(), parameters.all().end(),
-        [&pattern, last](const auto& parameter) { return matches(pattern, parameter->name(), last); });
-    if (!found)
-      problems += fmt::format("error: train.{}: '{}' matches no parameter; names are such as {}\n", key,
-                              pattern, some_names(parameters));
+    const auto matched = [&pattern, last](const std::string& name) { return matches(pattern, name, last); };
+    const bool found = std::any_of(parameters.all().begin(), parameters.all().end(),
+                                   [&matched](const auto& parameter) { return matched(parameter->name()); });
+    if (!found && std::none_of(others.begin(), others.end(), matched))
+      problems += fmt::format("error: {}: '{}' matches no parameter; names are such as {}\n", key, pattern,
+                              some_names(parameters));
   }
   if (!problems.empty()) throw ConfigError(problems.substr(0, problems.size() - 1));
 }
 
-}  // namespace
+bool matches_any(const std::vector<std::string>& patterns, const std::string& name, Index last) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&name, last](const auto& pattern) { return matches(pattern, name, last); });
+}
 
 bool matches(const std::string& pattern, const std::string& name, Index last) {
   const auto& all = presets();
@@ -118,8 +120,8 @@ Index last_layer(const ParameterSet& parameters) {
 
 std::function<bool(const Parameter&)> select_trainable(const TrainableSpec& spec,
                                                        const ParameterSet& parameters) {
-  require_match("trainable", spec.trainable, parameters);
-  require_match("frozen", spec.frozen, parameters);
+  require_match("train.trainable", spec.trainable, parameters);
+  require_match("train.frozen", spec.frozen, parameters);
   const auto trains = [spec, last = last_layer(parameters)](const Parameter& parameter) {
     if (parameter.buffer() && !names(spec.trainable, parameter.name())) return false;
     return matches_any(spec.trainable, parameter.name(), last) &&

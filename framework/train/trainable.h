@@ -4,7 +4,8 @@
 //   norms, layernorm_only  gains and biases of every norm; norm_gains, norm_biases: one of them
 //   input                  token tables, or the map of a model that reads vectors
 //   positions              learned tables of positions
-//   attention, mlp         their maps, without norms; last_attention, last_mlp: those of the last layer
+//   attention, mlp         their maps alone, without norms and adapters
+//   last_attention, last_mlp   those of the last layer
 //   fpt                    norms, input, positions and head (Lu et al. 2021, section 2.2)
 // In patterns, {last} is the number of the last layer.
 #pragma once
@@ -32,6 +33,11 @@ std::function<bool(const Parameter&)> select_trainable(const TrainableSpec& spec
 // Whether a name matches a pattern or preset: * stands for any text, dots included, ? for one character.
 // `last` is the number of the last layer, for {last}; below 0 it matches nothing.
 bool matches(const std::string& pattern, const std::string& name, Index last = -1);
+bool matches_any(const std::vector<std::string>& patterns, const std::string& name, Index last);
+// Throws ConfigError, naming `key` ("train.frozen"), for every pattern that matches neither a parameter nor
+// one of the other names.
+void require_match(const std::string& key, const std::vector<std::string>& patterns,
+                   const ParameterSet& parameters, const std::vector<std::string>& others = {});
 // The number of the last layer that a name of the set speaks of; -1 without layers.
 Index last_layer(const ParameterSet& parameters);
 

@@ -57,9 +57,11 @@ std::string load_scored_weights(const ExperimentSpec& spec, const fs::path& chec
   const std::vector<fs::path> all = checkpoints_in(checkpoints);
   if (all.empty()) throw IoError(checkpoints.string() + ": no checkpoint here");
   if (spec.train.average_last > 0) {
-    const auto count = std::min(static_cast<std::ptrdiff_t>(all.size()),
-                                static_cast<std::ptrdiff_t>(spec.train.average_last));
-    load_average({all.end() - count, all.end()}, parameters);
+    // What an interruption left belongs to no average, or an unbroken run would have another one.
+    std::vector<fs::path> averaged = scheduled_checkpoints_in(checkpoints);
+    if (averaged.empty()) averaged = all;
+    const auto count = std::min(std::ssize(averaged), static_cast<std::ptrdiff_t>(spec.train.average_last));
+    load_average({averaged.end() - count, averaged.end()}, parameters);
     return join_text("mean of the last ", count, " checkpoints");
   }
   const Checkpoint checkpoint(best_checkpoint(checkpoints).value_or(all.back()), Checkpoint::Parts::weights);

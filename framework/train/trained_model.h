@@ -27,8 +27,8 @@ struct TrainedModel {
 TrainedModel load_trained_model(const std::filesystem::path& run,
                                 const std::vector<std::string>& assignments = {});
 
-// Sets the weights that a run is scored with: the mean of the last train.average_last checkpoints, else the
-// best one, else the last. Returns which. Throws IoError if there is none.
+// Sets the weights that a run is scored with: the mean of the last train.average_last checkpoints of the
+// schedule, else the best one, else the last. Returns which. Throws IoError if there is none.
 std::string load_scored_weights(const ExperimentSpec& spec, const std::filesystem::path& checkpoints,
                                 ParameterSet& parameters);
 

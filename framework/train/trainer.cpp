@@ -20,6 +20,22 @@ void require_same(const char* what, const std::string& here, const std::string& 
     throw IoError(join_text("cannot resume: the checkpoint has ", what, " ", there, ", this run ", here));
 }
 
+// Where updates are skipped, NaN stops nothing: only windows that are skipped are then looked into.
+bool stops_where_nan_is_found(const TrainSpec& train) {
+  return train.find_nan && train.divergence.policy == DivergencePolicy::stop;
+}
+
+// The op and module where numbers of a window first go wrong; empty if they do not.
+std::string first_not_finite(BuiltModel& built, const std::vector<Batch>& window,
+                             const WindowOptions& options) {
+  try {
+    window_gradient(built, window, options);
+  } catch (const DivergedError& where) {
+    return where.what();
+  }
+  return "";
+}
+
 }  // namespace
 
 Trainer::Trainer(const ExperimentSpec& spec, const Task& task, BuiltModel& built, std::string data_hash)
@@ -47,7 +63,7 @@ StepReport Trainer::step() {
   profile_stage("batch");
   ++state_.step;
   StepReport report;
-  report.sums = window_gradient(built_, window, window_options(spec_.train.find_nan));
+  report.sums = window_gradient(built_, window, window_options(stops_where_nan_is_found(spec_.train)));
   profile_stage("end of the window");
   report.gradient_norm = global_norm(built_.parameters.gradients());
   profile_stage("gradient norm");
@@ -100,19 +116,19 @@ WindowOptions Trainer::window_options(bool find_nan) const {
           .find_nan = find_nan};
 }
 
-// Before the run stops, the window runs once more with the finder of NaN on, which names op and module.
+// Before the run stops, the window runs once more with the finder of NaN on, which names op and module; so it
+// does, where the finder is asked for, before an update is skipped.
 bool Trainer::sound(const std::vector<Batch>& window, const StepReport& report) {
   try {
-    return update_is_sound(spec_.train.divergence, report.sums.smoothed, report.gradient_norm, state_.step,
-                           state_.skipped);
+    const bool sound = update_is_sound(spec_.train.divergence, report.sums.smoothed, report.gradient_norm,
+                                       state_.step, state_.skipped);
+    if (sound || !spec_.train.find_nan) return sound;
+    const std::string found = first_not_finite(built_, window, window_options(true));
+    if (!found.empty()) log_warning(join_text("step ", state_.step, ": ", found));
+    return false;
   } catch (const DivergedError& error) {
-    std::string found;
-    try {
-      window_gradient(built_, window, window_options(true));
-    } catch (const DivergedError& where) {
-      found = std::string("\n") + where.what();
-    }
-    throw DivergedError(error.what() + found);
+    const std::string found = first_not_finite(built_, window, window_options(true));
+    throw DivergedError(error.what() + (found.empty() ? "" : "\n" + found));
   }
 }
 
@@ -126,13 +142,14 @@ std::optional<Record> Trainer::validate() const {
     if (interrupt_signal() != 0) return {};
     Batch batch = gather(examples, chosen);
     if (features_.valid) batch.features = features_.rows(features_.valid, batch.examples);
-    sums.add(batch_loss(built_, batch, window_options(spec_.train.find_nan)));
+    sums.add(batch_loss(built_, batch, window_options(stops_where_nan_is_found(spec_.train))));
   }
   return sums.metrics("valid_");
 }
 
-std::filesystem::path Trainer::save(CheckpointStore& store, std::optional<double> score) const {
-  return store.save(built_.parameters, optimizer_.get(), state_, score);
+std::filesystem::path Trainer::save(CheckpointStore& store, std::optional<double> score,
+                                    SavedFor reason) const {
+  return store.save(built_.parameters, optimizer_.get(), state_, score, reason);
 }
 
 void Trainer::resume(const Checkpoint& checkpoint) {

@@ -35,7 +35,8 @@ class Trainer {
   // Nothing if a signal came in between.
   std::optional<Record> validate() const;
 
-  std::filesystem::path save(CheckpointStore& store, std::optional<double> score = {}) const;
+  std::filesystem::path save(CheckpointStore& store, std::optional<double> score = {},
+                             SavedFor reason = SavedFor::schedule) const;
   // Goes on from a checkpoint of the same config and data. Throws IoError if it is damaged, or of another
   // model, data, seed or precision; nothing is changed then.
   void resume(const Checkpoint& checkpoint);

@@ -39,7 +39,7 @@ class Loop {
         save({});
       }
     }
-    if (state_.step != saved_step_) save({});
+    save_the_end();
     return result_;
   }
 
@@ -131,8 +131,16 @@ class Loop {
     if (best || due(train_.checkpoint_every)) save(score);
   }
 
-  void save(std::optional<double> score) {
-    trainer_.save(store_, score);
+  // An unbroken run would have no checkpoint where this one is broken off, and has one where training ends:
+  // there the one that an interruption left, of just that step, becomes one of the schedule.
+  void save_the_end() {
+    const bool ended = result_.reason == EndReason::steps_done || result_.reason == EndReason::early_stopped;
+    if (state_.step != saved_step_ || (ended && store_.off_schedule(state_.step)))
+      save({}, ended ? SavedFor::schedule : SavedFor::interruption);
+  }
+
+  void save(std::optional<double> score, SavedFor reason = SavedFor::schedule) {
+    trainer_.save(store_, score, reason);
     saved_step_ = state_.step;
   }
 

@@ -1,5 +1,7 @@
 #include "train/translate.h"
 
+#include <algorithm>
+
 namespace attnlab {
 namespace {
 
@@ -25,17 +27,26 @@ Ids prompt_of(const Tokenizer& words, const std::string& line) {
   return ids;
 }
 
-bool cut_to_positions(Ids& source, const PositionSpec& positions, Token eos) {
-  const auto room = static_cast<std::size_t>(positions.max_length);
-  if (positions.kind != PositionKind::learned || source.size() <= room) return false;
-  source.resize(room);
+bool cut_source(Ids& source, std::optional<Index> room, Token eos) {
+  if (!room || static_cast<Index>(source.size()) <= *room) return false;
+  source.resize(static_cast<std::size_t>(*room));
   source.back() = eos;
   return true;
 }
 
-std::string text_of(const TrainedModel& trained, const Ids& input, const Hypothesis& hypothesis) {
+// What is written follows the end of the prompt. It takes its room from the prompt, but not more than half.
+bool cut_prompt(Ids& prompt, std::optional<Index> room, Index max_extra) {
+  if (!room || static_cast<Index>(prompt.size()) <= *room) return false;
+  const Index kept =
+      std::max(*room - max_extra + 1, (*room + 1) / 2);  // the last token written is never read
+  prompt.erase(prompt.begin(), prompt.end() - static_cast<std::ptrdiff_t>(kept));
+  return true;
+}
+
+// `line`: all of it, also where the model read its end alone.
+std::string text_of(const TrainedModel& trained, const std::string& line, const Hypothesis& hypothesis) {
   if (trained.source) return one_line(trained.target->decode(hypothesis.ids));
-  Ids all = input;
+  Ids all = prompt_of(*trained.target, line);
   all.insert(all.end(), hypothesis.ids.begin(), hypothesis.ids.end());
   std::string text = trained.target->decode(all);
   if (!text.empty() && text.front() == '\n') text.erase(0, 1);  // of prompt_of
@@ -49,6 +60,7 @@ std::vector<std::vector<TextHypothesis>> translate_lines(const TrainedModel& tra
                                                          Index first_line, std::vector<Index>* cut_lines) {
   std::vector<std::vector<TextHypothesis>> results(lines.size(), {TextHypothesis{}});
   const ExperimentSpec& spec = *trained.spec;
+  const LongestInput longest = longest_input(spec.model);
   std::vector<Ids> inputs;
   std::vector<Index> places;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -56,8 +68,9 @@ std::vector<std::vector<TextHypothesis>> translate_lines(const TrainedModel& tra
     if (trained.source && ids.empty()) continue;
     if (trained.source) ids.push_back(trained.source->eos());
     const auto place = static_cast<Index>(i);
-    if (trained.source && cut_to_positions(ids, spec.model.positions, trained.source->eos()) && cut_lines)
-      cut_lines->push_back(first_line + place + 1);
+    const bool cut = trained.source ? cut_source(ids, longest.source, trained.source->eos())
+                                    : cut_prompt(ids, longest.target, spec.decode.max_extra);
+    if (cut && cut_lines) cut_lines->push_back(first_line + place + 1);
     inputs.push_back(std::move(ids));
     places.push_back(place);
   }
@@ -65,10 +78,11 @@ std::vector<std::vector<TextHypothesis>> translate_lines(const TrainedModel& tra
   for (const Index place : places) options.sentences.push_back(first_line + place);
   const auto decoded = decode(trained.model(), inputs, options);
   for (std::size_t i = 0; i < decoded.size(); ++i) {
-    auto& result = results[static_cast<std::size_t>(places[i])];
+    const auto place = static_cast<std::size_t>(places[i]);
+    auto& result = results[place];
     result.clear();
     for (const Hypothesis& hypothesis : decoded[i])
-      result.push_back({text_of(trained, inputs[i], hypothesis), hypothesis.score});
+      result.push_back({text_of(trained, lines[place], hypothesis), hypothesis.score});
   }
   return results;
 }

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/json_nesting.h"
+
 namespace attnlab {
 namespace {
 
@@ -48,17 +50,20 @@ void WeightFiles::add(const fs::path& path) {
 }
 
 void WeightFiles::add_sharded(const fs::path& index) {
-  const Json root = Json::parse(read_small_file(index), nullptr, false);
+  const std::string text = read_small_file(index);
+  if (nested_too_deeply(text))
+    throw IoError(join_text(index.string(), " is damaged: nested more than ", kDeepestJson, " levels deep"));
+  const Json root = Json::parse(text, nullptr, false);
   if (!root.is_object() || !root.contains("weight_map") || !root["weight_map"].is_object())
     throw IoError(index.string() + " is damaged: no object 'weight_map'");
   std::map<std::string, std::string> file_of;
   std::set<std::string> files;
   for (const auto& [name, file] : root["weight_map"].items()) {
-    const std::string text = file.is_string() ? file.get<std::string>() : "";
-    if (text.empty() || fs::path(text).filename() != text)
+    const std::string where = file.is_string() ? file.get<std::string>() : "";
+    if (where.empty() || fs::path(where).filename() != where)
       throw IoError(index.string() + ": '" + name + "' lies in no file of this folder: " + file.dump());
-    file_of[name] = text;
-    files.insert(text);
+    file_of[name] = where;
+    files.insert(where);
   }
   if (files.empty()) throw IoError(index.string() + ": the index names no file");
   for (const auto& file : files) add(index.parent_path() / file);

@@ -78,6 +78,50 @@ TEST_CASE("bit_xor: right labels, held-out inputs, the whole space covered") {
   CHECK(task.tests[0].corpus.references[0].size() == 9);
 }
 
+TEST_CASE("bit_xor: the splits of the studies are the first held-out inputs in a drawn order") {
+  const Random order(1, stream_name("data.bit_xor.held_out_order")),
+      held_out(1, stream_name("data.bit_xor.held_out"));
+  for (const auto& [bits, each] : {std::pair<Index, Index>{5, 128}, {6, 400}}) {
+    const Task task =
+        load(join_text("{kind: bit_xor, train: 10, bits: ", bits, ", valid: ", each, ", test: ", each, "}"));
+    std::vector<std::vector<float>> expected, found;
+    for (const Index code : order.permutation(Index{1} << 2 * bits)) {
+      if (held_out.uniform(static_cast<std::uint64_t>(code)) >= 0.25) continue;
+      expected.emplace_back();
+      for (Index i = 0; i < 2 * bits; ++i) expected.back().push_back(static_cast<float>(code >> i & 1));
+    }
+    REQUIRE(static_cast<Index>(expected.size()) > 2 * each);
+    expected.resize(static_cast<std::size_t>(2 * each));
+    CHECK(static_cast<Index>(task.valid.examples.size()) == each);
+    for (const Corpus* corpus : {&task.valid, &task.tests[0].corpus})
+      for (const Example& example : corpus->examples) found.push_back(example.vectors);
+    CHECK(found == expected);
+  }
+}
+
+TEST_CASE("bit_xor: validation and test share what is held out where it is too little for both") {
+  for (const Index bits : {3, 4}) {
+    const Task task = load(join_text("{kind: bit_xor, train: 100, bits: ", bits, "}"));
+    const auto valid = static_cast<double>(task.valid.examples.size());
+    const auto test = static_cast<double>(task.tests[0].corpus.examples.size());
+    CHECK(valid == Approx(test).margin(1));
+    CHECK(valid > 4);
+  }
+  const Task uneven = load("{kind: bit_xor, train: 100, bits: 4, valid: 1000, test: 1}");
+  CHECK(uneven.tests[0].corpus.examples.size() == 1);
+  CHECK(uneven.valid.examples.size() > 30);
+  const auto error_of = [](const std::string& yaml) -> std::string {
+    try {
+      load(yaml);
+    } catch (const DataError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(error_of("{kind: bit_xor, held_out: 0}").find("data.task.held_out: 0 holds out 0 of 1024") == 0);
+  CHECK(error_of("{kind: bit_xor, bits: 12, held_out: 1e-12}").find("data.task.held_out: ") == 0);
+}
+
 TEST_CASE("bit_memory: the labels are a shown pattern, the query agrees with it where it is not masked") {
   const Task task =
       load("{kind: bit_memory, patterns: 3, bits: 20, patch: 5, train: 300, valid: 20, test: 200}");
@@ -285,6 +329,12 @@ TEST_CASE("images as a task: splits, vectors or symbols") {
   CHECK(symbols.source->piece(symbols.train.examples[0].source[3]) == "64");
   CHECK_THROWS_AS(load("{kind: mnist, valid_images: 10}", scratch.path().string()), DataError);
   CHECK_THROWS_AS(load("{kind: mnist, patch: 3, valid_images: 4}", scratch.path().string()), DataError);
+  // Test images of another size.
+  write_file(scratch.path() / "mnist" / "t10k-images-idx3-ubyte",
+             idx_images(6, 8, 4, std::string(6 * 32, '\x40')));
+  for (const char* form : {"patch: 2", "symbols: true"})
+    CHECK_THROWS_AS(load(join_text("{kind: mnist, valid_images: 4, ", form, "}"), scratch.path().string()),
+                    DataError);
 }
 
 TEST_CASE("polarity: splits of both files, cut sentences, baselines") {

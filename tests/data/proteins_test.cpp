@@ -60,6 +60,26 @@ TEST_CASE("damaged files of proteins are refused, by protein") {
   CHECK(error_of(list({protein("MKV", 4)}).substr(0, 60)).find("no valid JSON") != std::string::npos);
 }
 
+TEST_CASE("what is easy is said of the proteins that are scored") {
+  const ScratchFolder scratch;
+  const auto put = [&scratch](const std::string& name, const std::vector<std::string>& items) {
+    write_file(scratch.path() / name, list(items));
+  };
+  put("train.json", {protein("AAAK", 0), protein("WWWWWWWWWWWW", 1)});  // the second is left out
+  put("valid.json", {protein("A", 0)});
+  put("test.json", {protein("AAA", 0), protein("WWW", 1), protein("AAAAAAAAAAAA", 0)});  // and the third
+  DataSpec spec;
+  read_spec(Tree::parse("task: {kind: remote_homology, max_length: 10, folder: '', train: train.json, valid: "
+                        "valid.json, tests: [test.json]}\nroot: " +
+                        scratch.path().string()),
+            spec);
+  const Task task = spec.load();
+  REQUIRE(task.baselines.size() == 2);
+  CHECK(task.tests[0].corpus.examples.size() == 2);
+  CHECK(task.baselines[0].score == Approx(0.5));
+  CHECK(task.baselines[1].score == Approx(0.5));
+}
+
 TEST_CASE("the task has three test splits, leaves out what is too long, and says what is easy") {
   const ScratchFolder scratch;
   const auto folder = scratch.path() / "remote_homology";

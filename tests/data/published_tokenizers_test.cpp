@@ -63,8 +63,7 @@ TEST_CASE("ids of hostile text are those of the packages", "[golden]") {
 TEST_CASE("byte pairs give every text back") {
   const auto tokenizer = published("byte_pairs", "byte_pairs");
   const auto ids = golden("tokenizers/ids.json");
-  for (const std::string line : ids["lines"])
-    CHECK(tokenizer->decode(tokenizer->encode(line)) == line);
+  for (const std::string line : ids["lines"]) CHECK(tokenizer->decode(tokenizer->encode(line)) == line);
   const Token half = tokenizer->encode("\xc3\xa9").front();  // maybe one byte of two
   CHECK_FALSE(first_invalid_utf8(tokenizer->decode(std::vector<Token>{half})));
   CHECK_THROWS_AS(tokenizer->encode("a\xff"), DataError);
@@ -83,6 +82,59 @@ TEST_CASE("published tokenizers are kept in a run folder and read from there") {
     CHECK(again->eos() == tokenizer->eos());
     CHECK(again->decode(std::vector<Token>{again->eos()}).empty());
   }
+}
+
+TEST_CASE("published tokenizers are read back from the files that they are published as") {
+  const auto ids = golden("tokenizers/ids.json");
+  for (const Case& item : kCases) {
+    INFO(item.folder);
+    const ScratchFolder scratch;
+    const auto tokenizer = published(item.kind, item.folder);
+    for (const auto& [name, bytes] : tokenizer->published_files()) write_file(scratch.path() / name, bytes);
+    const auto again = learned_tokenizer(*spec_of(item.kind, scratch.path().string()), {}, {});
+    CHECK(again->serialized() == tokenizer->serialized());
+    for (const std::string line : ids["lines"]) CHECK(again->encode(line) == tokenizer->encode(line));
+  }
+}
+
+TEST_CASE("word pieces: case, accents and ideographs as tokenizer_config.json says") {
+  const ScratchFolder scratch;
+  write_file(scratch.path() / "vocab.txt",
+             "[UNK]\n[CLS]\n[SEP]\nna\xc3\xafve\nnaive\nNa\xc3\xafve\nNaive\n"
+             "\xe4\xb8\xad\n\xe6\x96\x87\n\xe4\xb8\xad\xe6\x96\x87\n");
+  const std::string line = "Na\xc3\xafve \xe4\xb8\xad\xe6\x96\x87";
+  const auto learned = [&scratch](const std::string& settings) {
+    write_file(scratch.path() / "tokenizer_config.json", settings);
+    return learned_tokenizer(*spec_of("word_pieces", scratch.path().string()), {}, {});
+  };
+  const auto ids = [&learned, &line](const std::string& settings) {
+    const auto tokenizer = learned(settings);
+    const std::vector<Token> found = tokenizer->encode(line);
+    CHECK(WordPieces(WordPieces::parse(tokenizer->serialized())).encode(line) == found);
+    CHECK(learned(tokenizer->published_files().back().second)->encode(line) == found);
+    return found;
+  };
+  using Ids = std::vector<Token>;
+  CHECK(ids("{}") == Ids{4, 7, 8});
+  CHECK(ids(R"({"do_lower_case": true, "strip_accents": null})") == Ids{4, 7, 8});
+  CHECK(ids(R"({"strip_accents": false})") == Ids{3, 7, 8});
+  CHECK(ids(R"({"do_lower_case": false})") == Ids{5, 7, 8});
+  CHECK(ids(R"({"do_lower_case": false, "strip_accents": true})") == Ids{6, 7, 8});
+  CHECK(ids(R"({"tokenize_chinese_chars": false})") == Ids{4, 9});
+  // Vocabularies of runs that are there say this much and no more.
+  CHECK(learned("{}")->serialized().starts_with("attnlab word pieces 1 lowercase\n"));
+  CHECK(learned(R"({"do_lower_case": false})")->serialized().starts_with("attnlab word pieces 1 cased\n"));
+  const auto error_of = [&learned](const std::string& settings) -> std::string {
+    try {
+      learned(settings);
+    } catch (const DataError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(error_of("[]").find("tokenizer_config.json is damaged") != std::string::npos);
+  CHECK(error_of("{\"do").find("tokenizer_config.json is damaged") != std::string::npos);
+  CHECK(error_of(R"({"strip_accents": 1})").find("strip_accents is not true or false") != std::string::npos);
 }
 
 TEST_CASE("published files are read as they are now, not as a cache remembers them") {
@@ -117,6 +169,9 @@ TEST_CASE("damaged vocabularies are errors that name what is wrong") {
   CHECK(contains(error_of("word_pieces", "vocab.txt", "[UNK]\n[CLS]\n[SEP]\na\na\n"), "given twice"));
   CHECK(contains(error_of("word_pieces", "other.txt", ""), "vocab.txt"));
   CHECK(contains(error_of("byte_pairs", "tokenizer.json", "[]"), "is damaged"));
+  const std::string deep = std::string(1000000, '[') + std::string(1000000, ']');
+  CHECK(contains(error_of("byte_pairs", "tokenizer.json", R"({"pre_tokenizer": )" + deep + "}"),
+                 "nested more than 64 levels deep"));
   CHECK(contains(error_of("byte_pairs", "tokenizer.json", R"({"model": {"type": "Unigram"}})"),
                  "not a byte-level BPE"));
   CHECK(contains(error_of("byte_pairs", "tokenizer.json", R"({"model": {"vocab": {"a": -1}, "merges": []}})"),

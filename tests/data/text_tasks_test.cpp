@@ -71,6 +71,22 @@ TEST_CASE("parallel text has framed examples, raw references and whole test sets
   CHECK(content_hash(task) == content_hash(load(corpora.path(), kWords)));
 }
 
+TEST_CASE("test sets whose files have one name are called by their whole path") {
+  const Corpora corpora;
+  for (const char* name : {"2013/test", "2014/test", "2014/news", "2014_test"})
+    write_pairs(corpora.path() / "set" / name, 5, 3000);
+  const auto names = [&corpora](const std::string& tests) {
+    std::string all;
+    for (const NamedCorpus& test : load(corpora.path(), kWords + ", test: [" + tests + "]").tests)
+      all += test.name + " ";
+    return all;
+  };
+  CHECK(names("2013/test, 2014/test, 2014/news") == "2013_test 2014_test news ");
+  CHECK(names("2013/test, test") == "2013_test test ");
+  CHECK(names("2014/test, 2014/news") == "test news ");
+  CHECK_THROWS_AS(names("2014_test, 2014/test, 2013/test"), ConfigError);
+}
+
 TEST_CASE("unknown scores are refused before anything is read") {
   CHECK_THROWS_AS(load("nowhere", kWords + ", scores: [bleu, chfr]"), ConfigError);
   CHECK_THROWS_AS(load("nowhere", kWords + ", scores: []"), ConfigError);
@@ -180,6 +196,37 @@ TEST_CASE("line ends are </s> where the tokenizer has no line breaks") {
   CHECK(task.train.examples[1].target == std::vector<Token>{c, end, a, b, end});
   CHECK(message_of(scratch.path(), "kind: text, tokenizer: word, line_end: newline")
             .find("loses line breaks") != std::string::npos);
+}
+
+TEST_CASE("lines that end in line breaks: ids line by line, which must be those within a text") {
+  const ScratchFolder scratch;
+  const std::string golden = std::string(ATTNLAB_SOURCE_DIR) + "/tests/golden/tokenizers/";
+  std::vector<std::string> lines;
+  for (int i = 10; i < 30; ++i) {
+    lines.push_back("It's line " + std::to_string(i) + ".\n");
+    lines.emplace_back("\n");
+    lines.emplace_back("\n");
+    lines.emplace_back("  two spaces\n");
+  }
+  std::string text;
+  for (const std::string& line : lines) text += line;
+  write_file(scratch.path() / "input.txt", text);
+  const std::string keys = "kind: text, block: 100000, valid_fraction: 0.5, line_end: ";
+  for (const std::string& tokenizer :
+       {std::string("character"), "{kind: byte_pairs, path: '" + golden + "byte_pairs'}"}) {
+    INFO(tokenizer);
+    const Task task = load(scratch.path(), keys + "newline, tokenizer: " + tokenizer);
+    std::vector<Token> expected{task.target->eos()};
+    for (std::size_t i = 0; i < lines.size() / 2; ++i)
+      for (const Token id : task.target->encode(lines[i])) expected.push_back(id);
+    REQUIRE(task.train.examples.size() == 1);
+    CHECK(task.train.examples[0].target == expected);
+  }
+  // A word sign at the begin of every line, which the text as a whole has not.
+  const std::string pieces = ", tokenizer: {kind: sentence_piece, path: '" + golden + "sentence_piece'}";
+  CHECK(message_of(scratch.path(), keys + "newline" + pieces).find("writes the begin of a text otherwise") !=
+        std::string::npos);
+  CHECK(message_of(scratch.path(), keys + "symbol" + pieces) == "no error");
 }
 
 TEST_CASE("Multi30k loads with joint subwords") {

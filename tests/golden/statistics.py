@@ -58,7 +58,7 @@ print(json.dumps({
                 for t in (-8.0, -1.3, 0.0, 0.7, 2.5, 40.0) for f in (1, 2, 4, 9, 30)],
     "quantile": [{"p": p, "freedom": f, "t": stats.t.ppf(p, f)}
                  for p in (0.001, 0.2, 0.5, 0.8, 0.975) for f in (1, 2, 5, 11)],
-    "x": X, "y": Y, "slope": stats.linregress(np.log(X), np.log(Y)).slope, "area": float(np.trapezoid(Y, X)),
+    "x": X, "y": Y, "slope": stats.linregress(np.log(X), np.log(Y)).slope,
     "p": P, "holm": holm(P),
     "binomial": [{"k": k, "n": n, "q": q, "tail": stats.binom.sf(k - 1, n, q)}
                  for k, n, q in [(0, 4, 0.3), (3, 3, 0.5), (2, 6, 1 / 6), (6, 6, 1 / 6), (40, 60, 0.5), (1, 1, 0.25)]],

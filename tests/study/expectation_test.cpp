@@ -114,6 +114,62 @@ TEST_CASE("many claims are corrected together") {
   }
 }
 
+TEST_CASE("which claims are corrected together does not depend on their outcome") {
+  const StudyResults results = results_of({arm("base", {0, 0, 0, 0, 0}), arm("more", {2, 3, 4, 5, 6})});
+  const std::string holds = "{kind: sign_test, arm: more}";  // p = 1/32
+  for (const char* refuted :
+       {"{kind: difference, arm: more, at_most: 3}", "{kind: band, arm: more, at_least: 5}",
+        "{kind: equivalence, arm: more, margin: 1}"}) {
+    const auto verdicts = verdicts_on(results, {holds, refuted});
+    CHECK(verdicts[1].decision == kNo);
+    CHECK(verdicts[1].p_value > 0.5);
+    CHECK(verdicts[0].corrected_p == Approx(1.0 / 16));
+  }
+  // Nor does what cannot be tested count as a test.
+  const StudyResults gone =
+      results_of({arm("base", {1, 2, 3, 4, 5}), arm("more", {2, 3, 4, 5, 6}), arm("gone", {})});
+  const auto verdicts = verdicts_on(gone, {holds, "{kind: sign_test, arm: gone}"});
+  CHECK(std::isnan(verdicts[1].p_value));
+  CHECK(verdicts[1].decision == kOpen);
+  CHECK(verdicts[0].decision == kYes);
+}
+
+TEST_CASE("values that do not vary are taken as they are, without a test") {
+  const StudyResults results =
+      results_of({arm("base", {1, 1, 1}), arm("same", {1, 1, 1}), arm("less", {0, 0, 0})});
+  for (const char* claim :
+       {"{kind: band, arm: base, at_least: 1}", "{kind: difference, arm: less, at_most: -1}",
+        "{kind: equivalence, arm: same, margin: 0.1}"}) {
+    const ClaimVerdict verdict = verdicts_on(results, {claim})[0];
+    CHECK(verdict.decision == kYes);
+    CHECK(std::isnan(verdict.p_value));
+  }
+  CHECK(decision(results, "{kind: equivalence, arm: less, margin: 0.1}") == kNo);
+}
+
+TEST_CASE("claims about several arms look at the seeds that all have in one precision") {
+  StudyResults results = results_of({arm("a", {0.5, 0.5, 0.9}), arm("b", {0.6, 0.6, 0.6})});
+  results.arms[1].runs[2].status = "failed";
+  const std::string order = "{kind: order, arms: [a, b], alpha: 0.3}";
+  CHECK(verdicts_on(results, {order})[0].seeds == 2);
+  CHECK(decision(results, order) == kYes);
+  results.arms[0].runs[0].precision = "bf16";
+  results.arms[1].runs[0].precision = "f32";
+  CHECK(verdicts_on(results, {order})[0].seeds == 1);
+  for (std::size_t i = 0; i < 2; ++i) results.arms[i].point = {{"model.layers", std::to_string(i + 1)}};
+  CHECK(verdicts_on(results, {"{kind: slope, arms: [a, b], over: model.layers, at_least: 0}"})[0].seeds == 1);
+}
+
+TEST_CASE("a seed without a slope is left out, and said to be") {
+  StudyResults results = results_of({arm("n-1", {1, 1, 1}), arm("n-2", {2, 0, 2.2})});
+  for (std::size_t i = 0; i < 2; ++i) results.arms[i].point = {{"model.layers", std::to_string(i + 1)}};
+  const auto verdict =
+      verdicts_on(results, {"{kind: slope, arms: [n-1, n-2], over: model.layers, at_least: 0.5}"})[0];
+  CHECK(verdict.decision == kYes);
+  CHECK(verdict.seeds == 2);
+  CHECK(verdict.figures.find("1 seeds have no slope") != std::string::npos);
+}
+
 TEST_CASE("a best rate at the edge of those tried decides nothing") {
   StudyResults results = kThree;
   results.arms[1].rate =

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "study/record_results.h"
 #include "study/results_table.h"
 #include "study/scored_arm.h"
 #include "support/catch.h"
@@ -43,6 +44,41 @@ TEST_CASE("a comparison has its standard error, and a p-value where differences 
   CHECK(std::isnan(
       compare(scored_arm("same", {0.7, 0.7, 0.7}), scored_arm("base", {0.1, 0.1, 0.1}), "score").t_test));
   CHECK(std::isnan(compare(scored_arm("one", {2}), base, "score").t_test));
+}
+
+TEST_CASE("what is the same for all runs and claims is said once") {
+  StudyResults results = study_of({scored_arm("base", {1, 2}), scored_arm("arm", {1, 3})}, {1, 2});
+  for (ArmResult& arm : results.arms)
+    for (RunResult& run : arm.runs) run.code = "c", run.stale = true;
+  CHECK(table_title(results).ends_with("; all runs made by other code than judged them"));
+  CHECK(arm_rows(results)[0].back() != "notes");
+  results.arms[1].runs[0].stale = false;
+  CHECK(arm_rows(results)[1].back() == "2 of other code");
+  CHECK(arm_rows(results)[2].back() == "1 of other code");
+
+  ClaimVerdict plain, changed;
+  plain.p_value = changed.p_value = NAN;
+  plain.set = "before the run";
+  changed.set = plain.set + kJudgingChanged;
+  CHECK(verdict_rows({plain, changed})[1][2] == "; set before the run");
+  CHECK(verdict_rows({plain, changed})[2][2] == "; set before the run †");
+  CHECK(verdict_footnote({plain}).empty());
+  CHECK(verdict_footnote({plain, changed}).starts_with("† The code that judges this claim"));
+}
+
+TEST_CASE("kept results give way to those that hold no less, or are complete") {
+  const StudyResults two = study_of({scored_arm("base", {1, 2})}, {1, 2}),
+                     three = study_of({scored_arm("base", {1, 2, 3})}, {1, 2, 3}), none = study_of({}, {1});
+  StudyResults poorer = two;
+  poorer.arms[0].runs[1].values = {};
+  for (const StudyEnd end : {StudyEnd::complete, StudyEnd::partial, StudyEnd::interrupted}) {
+    CHECK(worth_keeping(three, end, two));
+    CHECK(worth_keeping(two, end, none));
+    CHECK_FALSE(worth_keeping(none, end, two));  // all runs failed
+    CHECK(worth_keeping(two, end, three) == (end == StudyEnd::complete));
+    CHECK(worth_keeping(poorer, end, two) == (end == StudyEnd::complete));
+    CHECK(worth_keeping(two, end, two) == (end != StudyEnd::interrupted));
+  }
 }
 
 TEST_CASE("the title says how many seeds there are of those that are meant") {

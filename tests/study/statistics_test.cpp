@@ -41,11 +41,10 @@ TEST_CASE("Student's t and its inverse are SciPy's") {
     CHECK(student_quantile(one["p"], one["freedom"]) == near(one["t"]));
 }
 
-TEST_CASE("slopes, areas, Holm and detectable differences are those of NumPy and SciPy") {
+TEST_CASE("slopes, Holm and detectable differences are those of NumPy and SciPy") {
   const auto stored = golden("statistics.json");
   const auto x = stored["x"].get<Numbers>(), y = stored["y"].get<Numbers>();
   CHECK(log_log_slope(x, y) == near(stored["slope"]));
-  CHECK(area_under_curve(x, y) == near(stored["area"]));
   const Numbers corrected = holm(stored["p"].get<Numbers>());
   for (std::size_t i = 0; i < corrected.size(); ++i) CHECK(corrected[i] == near(stored["holm"][i]));
   for (const auto& one : stored["binomial"])
@@ -91,14 +90,13 @@ TEST_CASE("few values are no evidence") {
   CHECK(t_test_above(Numbers{2, 2, 2}, 1) == 0);
   CHECK(std::isnan(log_log_slope(Numbers{1, 2}, Numbers{1, -1})));
   CHECK_THROWS_AS(paired_differences(one, none), ShapeError);
-  CHECK_THROWS_AS(area_under_curve(Numbers{2, 1}, Numbers{1, 1}), ShapeError);
 }
 
 TEST_CASE("intervals of a study's scores resample seeds and sentences, with the same draws for all arms") {
   const auto score = Registry<ScoreSpec>::make("exact_match");
   // Sentences that either arm gets right; the second arm lacks a seed.
   const auto arm = [](const std::string& name, const std::vector<std::vector<double>>& hits) {
-    ScoredArm result{name, "base", {}};
+    ScoredArm result{name, "base", {}, {}};
     for (std::size_t seed = 0; seed < hits.size(); ++seed)
       for (const double hit : hits[seed]) result.seeds[static_cast<std::int64_t>(seed)].push_back({hit, 1});
     return result;
@@ -125,6 +123,15 @@ TEST_CASE("intervals of a study's scores resample seeds and sentences, with the 
   CHECK(intervals[0].score.low == near(bootstrap(alone).low));
   CHECK(intervals[0].score.high == near(bootstrap(alone).high));
   CHECK(intervals[0].score.low < intervals[0].score.high);
+
+  // Seeds of another precision make no pair.
+  ScoredArm f32 = base, mixed = other;
+  f32.precisions = {{0, "f32"}, {1, "f32"}, {2, "f32"}};
+  mixed.precisions = {{0, "bf16"}, {1, "f32"}};
+  const auto paired = score_intervals(*score, {f32, mixed}, 200, 5);
+  REQUIRE(paired[1].difference);
+  CHECK(paired[1].difference->low == near(bootstrap({pairs[1]}).low));
+  CHECK(paired[1].difference->high == near(bootstrap({pairs[1]}).high));
 
   CHECK_THROWS_AS(score_intervals(*score, {base, arm("short", {{1}})}, 5, 1), DataError);
   CHECK_THROWS_AS(score_intervals(*score, {arm("silent", {})}, 5, 1), DataError);

@@ -103,6 +103,12 @@ TEST_CASE("what is wrong with a study is said with its place, all at once") {
         std::string::npos);
   CHECK(refusal("  arms: {a: 3}\n").find("'study.arms.a' must be a section, found '3'") != std::string::npos);
   CHECK(refusal("  arms: [a]\n").find("section of named arms") != std::string::npos);
+  CHECK(refusal("  arms: {a: {axes: {model.layers: [1, 2, 3]}, published: [1, 2]}}\n")
+            .find("must be one number") != std::string::npos);
+  CHECK(refusal("  arms: {a: {axes: {model.layers: [1, 2]}}}\n"
+                "  expect: {up: {kind: slope, arms: [a-1, a-2], over: model.layer, at_least: 0}}\n")
+            .find("arm 'a-1' has no value on an axis 'model.layer'; it has model.layers") !=
+        std::string::npos);
   CHECK(refusal("  seeds: [1]\n").find("neither arms nor axes") != std::string::npos);
   CHECK(refusal("  arms: {copy: {}}\n  controls: [copy]\n").find("two arms have the name 'copy'") !=
         std::string::npos);
@@ -178,7 +184,7 @@ TEST_CASE("the identity of a run is its content, not its name") {
   for (const char* other :
        {"seed=2", "model.layers=2", "train.learning_rate=0.1", "model.encoder.layers=2", "precision=f64"})
     CHECK(identity(other).training != plain.training);
-  CHECK(plain.code == code_digest());
+  CHECK(plain.code == program_digest());
   CHECK(plain.code.size() == 64);
 }
 

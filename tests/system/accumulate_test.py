@@ -77,6 +77,12 @@ class Accumulate(SystemTest):
                 run["no_mlp", 2]["values"].pop(name)
         self.assertEqual(now, first)
 
+        # Judging alone makes none.
+        self.go_on_elsewhere("--judge", change=lose)
+        self.assertEqual((self.made(), [v["verdict"] for v in self.kept()["verdicts"]]), ([], ["not reproduced"]))
+        self.assertEqual(self.runs()["no_mlp", 2]["status"], "missing")
+        self.attnlab("reproduce", "toy/parts", "--no-report", "--accumulate")
+
         # Another configuration, another probe, a probe that failed: another run.
         self.go_on_elsewhere("--set", "train.max_steps=21")
         self.assertEqual(len(self.made()), 4)

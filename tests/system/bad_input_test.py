@@ -84,6 +84,24 @@ class BadConfigs(SystemTest):
             self.assertIn("error", done.err)
             self.assertFalse((self.folder / "run").exists())
 
+    def refused_before_training(self, code, words, *assignments):
+        for more in (["--dry-run"], ["--out", "run"]):
+            arguments = [word for assignment in assignments for word in ("--set", assignment)]
+            done = self.attnlab("run", "tiny.yaml", *more, *arguments, code=code)
+            self.assertRegex(done.err, words)
+            self.assertFalse((self.folder / "run").exists())
+
+    def test_sentences_beyond_the_positions(self):
+        words = r"line \d+: a source of 7 tokens .* room for 5; raise model\.positions\.max_length to 7"
+        self.refused_before_training(3, words, "model.positions={kind: learned, max_length: 5}")
+        self.train("fits", "--set", "model.positions={kind: learned, max_length: 7}", "--set", "train.max_steps=2")
+
+    def test_metrics_that_no_validation_has(self):
+        self.refused_before_training(2, "no metric 'valid_bluu'; there are: .*valid_nll", "train.early_stopping.metric=valid_bluu")
+        self.refused_before_training(2, "no metric 'valid_exact_match'", "train.early_stopping.metric=valid_exact_match",
+                                     "train.validation_scores=false")
+        self.train("run", "--set", "train.early_stopping.metric=valid_exact_match", "--set", "train.max_steps=2")
+
     def test_patterns_without_a_match(self):
         done = self.train("run", "--set", "train.trainable=[decoder.*, nonsense.*]", code=2)
         self.assertIn("nonsense.*", done.err)

@@ -162,6 +162,32 @@ class Readme(SystemTest):
             self.assertTrue(key in keys or re.sub(r"^model\.(encoder|decoder)\.", "model.", key) in keys, key)
 
 
+class Translate(SystemTest):
+    LINE = b"1 2 3\n"
+
+    def test_flags_that_would_change_nothing(self):
+        self.train("run", "--set", "train.max_steps=2")
+        for flag, value in (("--temperature", 2), ("--top-k", 3), ("--top-p", 0.5), ("--seed", 7)):
+            with self.subTest(flag=flag):
+                done = self.attnlab("translate", "run", flag, value, stdin=self.LINE, code=2)
+                self.assert_log_only(done)
+                self.assertRegex(done.err, f"error: {flag}: .*--sample")
+                self.attnlab("translate", "run", "--sample", flag, value, stdin=self.LINE)
+                self.attnlab("translate", "run", "--set", "decode.sample=true", flag, value, stdin=self.LINE)
+        for command in (["translate", "run", "--sample"], ["eval", "run", "--set", "decode.sample=true"]):
+            self.assertIn("--beam", self.attnlab(*command, "--beam", 2, stdin=self.LINE, code=2).err)
+
+    def test_a_classifier_writes_no_lines(self):
+        for out, kind, head in (("encoder", "encoder", "mean"), ("decoder", "decoder", "last")):
+            with self.subTest(kind=kind, head=head):
+                self.train(out, "--set", "data.task={kind: list_ops, max_length: 12, train: 60, valid: 8, test: 8}", "--set",
+                           f"model.kind={kind}", "--set", f"model.head={head}", "--set", "model.tie=none",
+                           "--set", "train.max_steps=2")
+                done = self.attnlab("translate", out, stdin=b"[ MAX 1 2 ]\n", code=2)
+                self.assert_log_only(done)
+                self.assertIn(f"attnlab eval {out}", done.err)
+
+
 class Scores(SystemTest):
     def test_known_values(self):
         self.write("ref", "The dog bit the man.\nIt was not unexpected.\nThe man bit him first.\n")

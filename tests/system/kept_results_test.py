@@ -1,4 +1,4 @@
-"""The tables in experiments/*/README.md are those that the program makes of the results beside them."""
+"""The tables in experiments/ are those that the program makes of the results beside them."""
 
 import re
 
@@ -14,6 +14,11 @@ class KeptResults(SystemTest):
                 readme = (file.parents[1] / "README.md").read_text()
                 marks = rf"<!-- results {file.stem} -->\n(.*?)<!-- end of results {file.stem} -->"
                 self.assertEqual(re.findall(marks, readme, re.S), [self.attnlab("results", file, "--markdown").out])
+
+    def test_the_board_is_written_by_the_tool(self):
+        readme = (SOURCE / "experiments/README.md").read_text()
+        board = self.attnlab("board", "--markdown", "--experiments", SOURCE / "experiments").out
+        self.assertEqual(re.findall(r"<!-- results board -->\n(.*?)<!-- end of results board -->", readme, re.S), [board])
 
     def test_every_table_has_its_results(self):
         for readme in SOURCE.glob("experiments/*/README.md"):

@@ -72,9 +72,9 @@ class Preparations(SystemTest):
         self.assertEqual(self.json("runs/transfer-quick/prepared/start/result.json")["step"], 3)
 
     def test_a_run_that_cannot_be_prepared(self):
-        self.write("pretrain.yaml", PRETRAIN + "model: {positions: {max_length: 3}}\n")
+        self.write("pretrain.yaml", PRETRAIN.replace("train: {", "train: {early_stopping: {metric: valid_blue}, "))
         done = self.attnlab("run", "configs/transfer.yaml")
-        self.assertRegex(done.err, "(?m)prepared:start: .*a sentence of")
+        self.assertRegex(done.err, "(?m)prepared:start: .*valid_blue")
         self.assertRegex(done.err, "(?m)pretrained rate 0.01 seed 7: prepared:start, which it starts from: ")
         self.assertIn("not decidable", done.out)
         done = self.attnlab("run", "configs/transfer.yaml", "--set", "study.prepare.start.model.width=15", code=2)

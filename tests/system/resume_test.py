@@ -5,7 +5,7 @@ import random
 import signal
 import time
 
-from support import SystemTest, main
+from support import SystemTest, main, tree
 
 STEPS = 240
 
@@ -118,6 +118,59 @@ class Resume(SystemTest):
         self.write("empty/config.yaml", "")
         self.train("empty", "--resume")
         self.assertEqual(self.weights("empty"), before)
+
+    def resume_anew(self, *arguments):
+        """Goes on with a run as if it had been broken off at its end."""
+        (self.folder / "run/result.json").unlink()
+        return self.train("run", "--resume", *arguments), self.json("run", "environment.json")
+
+    def test_another_configuration_makes_a_mixed_run(self):
+        self.train("run")
+        done, papers = self.resume_anew("--set", "train.log_every=3", "--set", "name=other", "--set", "decode.beam=2",
+                                        "--set", "data.root=elsewhere", "--set", "expect.score=1")
+        self.assertNotIn("begun", done.err)
+        self.assertNotIn("mixed", papers)
+        longer = ("--set", "train.max_steps=23")
+        done, papers = self.resume_anew(*longer)
+        self.assertIn("run was begun with another configuration: train.max_steps: 20 -> 23", done.err)
+        self.assertEqual((papers["mixed"], papers["mixed_by"]), (True, "configuration"))
+        self.assertEqual(self.json("run", "result.json")["step"], 23)
+        done, papers = self.resume_anew(*longer)
+        self.assertNotIn("begun", done.err)
+        self.assertIs(papers["mixed"], True, "it stays what it is")
+
+    def test_other_code_makes_a_mixed_run(self):
+        self.train("run")
+        environment = self.folder / "run/environment.json"
+        code = self.json("run", "environment.json")["code"]
+        environment.write_text(environment.read_text().replace(code, "0" * 64))
+        done, papers = self.resume_anew()
+        self.assertIn("run was begun by other code", done.err)
+        self.assertEqual((papers["mixed"], papers["mixed_by"]), (True, "code"))
+        self.assertEqual(papers["code"], "0" * 64 + " and " + code)
+        done, papers = self.resume_anew()
+        self.assertNotIn("begun", done.err)
+        self.assertEqual((papers["mixed"], papers["code"]), (True, "0" * 64 + " and " + code))
+        _, papers = self.resume_anew("--set", "train.max_steps=21")
+        self.assertEqual(papers["mixed_by"], "configuration")
+
+    def test_weights_put_there_to_be_scored_make_no_mixed_run(self):
+        """As a study does it where another arm has them."""
+        self.train("other")
+        (self.folder / "run").mkdir()
+        (self.folder / "run/checkpoints").symlink_to("../other/checkpoints")
+        done = self.train("run", "--resume", "--set", "decode.beam=2")
+        self.assertNotIn("begun", done.err)
+        self.assertNotIn("mixed", self.json("run", "environment.json"))
+
+    def test_a_finished_run_is_not_taken_for_another(self):
+        self.train("run")
+        before = tree(self.folder / "run")
+        refused = self.train("run", "--resume", "--set", "train.max_steps=23", "--set", "model.width=32", code=2)
+        for words in ("finished", "train.max_steps: 20 -> 23", "model.width: 16 -> 32"):
+            self.assertIn(words, refused.err)
+        self.assertIn("finished", self.train("run", "--resume", "--set", "decode.beam=2").err)
+        self.assertEqual(tree(self.folder / "run"), before)
 
     def test_in_the_middle_of_an_epoch_with_accumulation(self):
         more = ("--set", "train.accumulate=4", "--set", "train.schedule=constant")

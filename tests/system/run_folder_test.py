@@ -83,6 +83,18 @@ class RunFolder(SystemTest):
         self.assertEqual(self.json("run", "result.json")["step"], 3)
         self.assertEqual({path.name for path in (self.folder / "run/checkpoints").iterdir()}, {"step-3", "best", "last"})
 
+    def test_overwrite_removes_no_more_than_one_run(self):
+        self.train("runs/first")
+        before = tree(self.folder / "runs")
+        refused = self.train("runs", "--overwrite", code=2)
+        self.assertIn("runs holds something else than a run", refused.err)
+        self.assertEqual(tree(self.folder / "runs"), before)
+        self.write("runs/first/inner/config.yaml", "")
+        self.write("runs/first/inner/environment.json", "{}")
+        before = tree(self.folder / "runs")
+        self.assertIn("holds another run, runs/first/inner", self.train("runs/first", "--overwrite", code=2).err)
+        self.assertEqual(tree(self.folder / "runs"), before)
+
     def test_a_dry_run_leaves_nothing(self):
         temporary = self.folder / "tmp"
         temporary.mkdir()

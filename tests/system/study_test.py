@@ -134,6 +134,9 @@ class Studies(SystemTest):
         self.attnlab("reproduce", "toy")
         changed = (self.folder / "experiments/toy/README.md").read_text()
         self.assertEqual(changed, "# Toys\n\n" + readme + "Last words.\n")
+        self.assertIn("[parts](toy/README.md) | an MLP is worth much |", (self.folder / "experiments/README.md").read_text())
+        self.assertIn("parts: an MLP is worth much", self.attnlab("board").out)
+        self.assertIn("no results below nowhere", self.attnlab("board", "--experiments", "nowhere", code=2).err)
         self.assertIn("there are: toy/parts", self.attnlab("reproduce", "toys", code=2).err)
 
         table = self.attnlab("results", "parts").out
@@ -146,7 +149,12 @@ class Studies(SystemTest):
         self.assertEqual(json.loads(self.attnlab("results", "parts", "--json").out)["study"], "parts")
         self.assertEqual(len(json.loads(self.attnlab("results", "parts", "parts-quick", "--json").out)), 2)
         self.assertIn("valid_nll", self.attnlab("results", "runs/parts/full/seed-1").out)
+        self.assertIn("\nseed-2,seed-2,2,done,,", self.attnlab("results", "runs/parts/full/seed-2", "--csv").out)
         self.assertIn("neither a run nor a study", self.attnlab("results", "nothing", code=2).err)
+
+        # Less than what is kept does not take its place.
+        self.assertIn("parts: the results in", self.attnlab("reproduce", "toy", "--set", "study.seeds=[1]").err)
+        self.assertEqual((self.folder / "experiments/toy/README.md").read_text(), changed)
 
         example = re.findall(r"```yaml\n(.*?)```", (SOURCE / "README.md").read_text(), re.S)[1]
         self.write("example.yaml", example.replace("base: configs/", f"base: {SOURCE}/configs/"))
@@ -195,7 +203,7 @@ study:
     entropy: attention_entropy
     narrow: {probe: {kind: residual_norm, low: 1e-6}, arms: [full], sentences: 4}
   expect:
-    tokens differ: {kind: band, arm: full, metric: start.encoder.mean.composite.layer_1, at_least: 0.01}
+    tokens differ: {kind: band, arm: full, metric: start.encoder.mean.composite.layer_1, at_least: 0.01, every_seed: true}
     nothing of that name: {kind: band, arm: full, metric: start.blue, at_least: 0}
 """
         self.write("probed.yaml", config)
@@ -296,15 +304,18 @@ study:
 base: tiny.yaml
 study:
   name: fails
-  arms: {full: {}, short: {model: {positions: {kind: learned, max_length: 3}}}, after: {model: {layers: 2}}}
-  expect: {short is worse: {kind: order, arms: [short, full]}}
+  arms: {full: {}, odd: {train: {early_stopping: {metric: valid_blue}}}, after: {model: {layers: 2}}}
+  expect: {odd is worse: {kind: order, arms: [odd, full]}}
 """)
         done = self.attnlab("run", "fails.yaml")
-        self.assertRegex(done.out, r"(?m)^short +0 .*seed 1: source_positions: a sentence of . tokens")
+        self.assertRegex(done.out, r"(?m)^odd +0 .*seed 1: .*valid_blue")
         statuses = [arm["runs"][0]["status"] for arm in self.results("fails")["arms"]]
         self.assertEqual(statuses, ["done", "failed", "done"])
         self.assertIn("not decidable", done.out)
-        self.assertIn("1 runs", self.attnlab("run", "fails.yaml", "--set", "study.only=[short]").err)
+        self.assertIn("1 runs", self.attnlab("run", "fails.yaml", "--set", "study.only=[odd]").err)
+        # What the data show to be too long for a model is said before anything runs.
+        short = self.attnlab("run", "fails.yaml", "--set", "study.arms.odd={model: {positions: {kind: learned, max_length: 3}}}", code=3)
+        self.assertRegex(short.err, r"a source of . tokens as the model reads it")
 
     def test_a_run_that_is_killed_or_interrupted(self):
         self.write("ends.yaml", "base: tiny.yaml\ntrain: {max_steps: 100000}\nstudy: {name: ends, arms: {full: {}}}\n")

@@ -70,12 +70,26 @@ class Training(SystemTest):
         self.assertEqual(self.lines("run", "loss")[2], None)
 
     def test_early_stopping(self):
-        self.train("run", "--set", "train.early_stopping={patience: 2, minimum_gain: 1000}", "--set",
-                   "train.validate_every=2", "--set", "train.max_steps=100")
+        options = ("--set", "train.early_stopping={patience: 2, minimum_gain: 1000}", "--set", "train.validate_every=2",
+                   "--set", "train.max_steps=100")
+        self.train("run", *options)
         result = self.json("run", "result.json")
         self.assertEqual(result["status"], "early_stopped")
         self.assertEqual(result["step"], 6)
-        self.assertIn("finished", self.train("run", "--resume", "--set", "train.max_steps=100").err)
+        self.assertIn("finished", self.train("run", "--resume", *options).err)
+
+    def test_validation_in_the_result_is_that_of_the_scored_weights(self):
+        """Means of checkpoints, and best ones that are not the last."""
+        wild = ("--set", "train.learning_rate=0.3", "--set", "train.schedule=constant")
+        for name, options in (("mean", ("--set", "train.average_last=2")), ("best", wild)):
+            self.train(name, "--set", "train.validate_every=2", *options)
+            result = self.json(name, "result.json")
+            valid = json.loads(self.attnlab("eval", name, "--json", "--split", "valid").out)["splits"]["valid"]
+            self.assertAlmostEqual(valid["nll"], result["valid_nll"], delta=1e-5)
+            self.assertEqual(valid["exact_match"], result["valid_exact_match"])
+            lines = [json.loads(line) for line in (self.folder / name / "metrics.jsonl").read_text().splitlines()]
+            last = [line["valid_nll"] for line in lines if "valid_nll" in line][-1]
+            self.assertNotEqual(last, result["valid_nll"], "the last validation is to be of other weights here")
 
     def test_language_model(self):
         self.write("data/song/input.txt", "the cat sat on the mat and the dog sat on the log\n" * 60)

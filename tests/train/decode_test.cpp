@@ -274,6 +274,13 @@ TEST_CASE("an encoder labels every token") {
   CHECK_THROWS_AS(score_reference(*tiny.model, examples), ShapeError);
 }
 
+TEST_CASE("a model that labels whole examples decodes nothing") {
+  for (const ModelKind kind : {ModelKind::encoder, ModelKind::decoder}) {
+    const TinyTransformer tiny(kind, 10, DType::f64, [](ModelSpec& spec) { spec.head.pool = Pooling::mean; });
+    CHECK_THROWS_AS(decode(*tiny.model, {{4, 5, 6, kEnd}}, options_of(1, 1, 0)), ShapeError);
+  }
+}
+
 TEST_CASE("a broken model is named, not decoded") {
   const TinyTransformer tiny(kTranslator, 10);
   tiny.parameters.find("output.weight")->value().fill(std::nan(""));

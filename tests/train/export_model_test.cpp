@@ -96,8 +96,25 @@ TEST_CASE("models are fetched from a folder or an address, known ones by checksu
   CHECK(folder == scratch.path() / "models" / "gpt2");
   CHECK(Loaded(folder.string()).spec.model.width == 24);
   CHECK_THROWS_AS(fetch_model("file://" + golden_folder("none"), options), IoError);
+
+  // A hub's address names its model, and a folder belongs to one address.
+  for (const std::string owner : {"one", "other"}) {
+    const auto hub = scratch.path() / owner / "tiny" / "resolve";
+    std::filesystem::create_directories(hub);
+    std::filesystem::create_symlink(golden_folder(owner == "one" ? "gpt2" : "bert"), hub / "main");
+  }
+  const std::string hub = "file://" + scratch.path().string();
+  CHECK_THROWS_AS(fetch_model(hub + "/nobody/tiny/resolve/main", options), IoError);
+  CHECK(fetch_model(hub + "/one/tiny/resolve/main/", options) == options.root / "tiny");
+  CHECK(fetch_model(hub + "/one/tiny/resolve/main", options) == options.root / "tiny");
+  CHECK_THROWS_WITH(fetch_model(hub + "/other/tiny/resolve/main", options),
+                    Catch::Contains("tiny is of file://"));
+  CHECK(Loaded((options.root / "tiny").string()).spec.model.width == 24);
   CHECK_THROWS_AS(fetch_model("gpt-2", options), ConfigError);
   FetchModelOptions from = options;
   from.from = golden_folder("bert");
   CHECK_THROWS_AS(fetch_model("all-minilm-l6-v2", from), DataError);  // another checksum
+  std::filesystem::copy_file(golden_folder("bert") + "/model.safetensors",
+                             options.root / "all-minilm-l6-v2" / "model.safetensors");
+  CHECK_THROWS_AS(fetch_model("all-minilm-l6-v2", options), DataError);  // also if it is there already
 }

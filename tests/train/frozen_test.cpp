@@ -4,8 +4,10 @@
 #include "config/error.h"
 #include "support/catch.h"
 #include "support/scratch.h"
+#include "train/durable_file.h"
 #include "train/evaluation.h"
 #include "train/features.h"
+#include "train/program_digest.h"
 #include "train/small_run.h"
 #include "train/starting_weights.h"
 #include "train/task_shape.h"
@@ -69,6 +71,20 @@ TEST_CASE("presets choose the parts that Lu et al. 2021 speak of") {
   CHECK(with("['decoder.layers.{last}.mlp.*']").size() == 6);
   CHECK(with("[fpt, mlp]").size() == 15 + 8);
   CHECK_THROWS_AS(Run({"train.trainable=[fpt, no_such_part]"}), ConfigError);
+}
+
+TEST_CASE("presets of maps leave the adapters beside them out") {
+  const auto with = [](const std::string& trainable, const std::string& backbone = "attention") {
+    return Run({"train.trainable=" + trainable, "model.backbone=" + backbone,
+                "model.adapters={rank: 2, targets: ['*']}"})
+        .training();
+  };
+  CHECK(with("attention").size() == 2 * 8);
+  CHECK(with("mlp").size() == 2 * 4);
+  CHECK(with("last_attention").size() == 8);
+  CHECK(with("last_mlp").size() == 4);
+  CHECK(with("lstm", "lstm").size() == 2 * 3);
+  CHECK(with("[last_mlp, adapters]").size() == 4 + 2 * 6 * 2);
 }
 
 TEST_CASE("parts have learning rates and schedules of their own") {
@@ -141,6 +157,32 @@ TEST_CASE("features computed once give the losses of the whole model, and come f
   CHECK(std::distance(std::filesystem::directory_iterator(scratch.path() / "features"), {}) == 1);
   const Run body({"train.trainable=fpt"});
   CHECK_THROWS_AS(features_of(body.spec, body.task, *body.built, scratch.path()), ConfigError);
+}
+
+TEST_CASE("features that other code computed are not taken for those of this program") {
+  const ScratchFolder scratch;
+  const Run run({"train.trainable=head_only"});
+  const auto kept = [&run, &scratch] {
+    features_of(run.spec, run.task, *run.built, scratch.path());
+    return std::distance(std::filesystem::directory_iterator(scratch.path() / "features"), {});
+  };
+  CHECK(kept() == 1);
+  CHECK(kept() == 1);
+  CHECK(code_digest().size() == 64);
+  const std::string before = program_digest();
+  CHECK(with_modules("other") != before);
+  const auto module = scratch.path() / "module.so";
+  write_durably(module, "a kind of attention");
+  note_loaded_module(module);
+  CHECK(kept() == 2);
+  note_loaded_module(module);
+  CHECK(kept() == 2);
+  write_durably(module, "the same one, changed");
+  note_loaded_module(module);
+  CHECK(kept() == 3);
+  CHECK(program_digest() != before);
+  CHECK(program_digest().size() == 64);
+  CHECK_THROWS_AS(note_loaded_module(scratch.path() / "none"), IoError);
 }
 
 TEST_CASE(

@@ -171,3 +171,38 @@ TEST_CASE("a config.json that is damaged, unknown or absurd") {
   CHECK(says("llama", "num_key_value_heads", 4, "cannot share 4 key and value heads evenly"));
   CHECK(says("bert", "position_embedding_type", "relative_key", "attnlab has no other"));
 }
+
+TEST_CASE("a config.json that asks for more memory than its weights fill") {
+  const auto says = [](const char* name, const char* key, const nlohmann::json& value) {
+    const Spoilt model(name);
+    model.set_config(key, value);
+    return model.says("config.json: speaks of") && model.says("more than the");
+  };
+  CHECK(says("gpt2", "n_positions", 500000000));
+  CHECK(says("gpt2", "n_inner", 500000000));
+  CHECK(says("bert", "max_position_embeddings", 500000000));
+  CHECK(says("bert", "type_vocab_size", 500000000));
+  CHECK(says("llama", "head_dim", 100000000));
+  const Spoilt wide("gpt2");
+  wide.set_config("n_embd", 1000002);
+  for (const char* key : {"vocab_size", "n_inner", "n_positions"}) wide.set_config(key, 1);
+  CHECK(wide.says("more than the"));
+  const Spoilt rotary("llama");  // positions without a table
+  rotary.set_config("max_position_embeddings", 500000000);
+  CHECK(rotary.error().empty());
+}
+
+TEST_CASE("JSON that is nested a million levels deep is refused, brackets in text are not") {
+  const std::string deep = std::string(1000000, '[') + std::string(1000000, ']');
+  const Spoilt model("gpt2");
+  std::string config = model.bytes("config.json");
+  config.insert(config.find('{') + 1, "\"deep\": " + deep + ", ");
+  write_all(model.path("config.json"), config);
+  CHECK(model.says("config.json is damaged: nested more than 64 levels deep"));
+  const Spoilt other("gpt2");
+  write_all(other.path("model.safetensors.index.json"), R"({"weight_map": {"x": )" + deep + "}}");
+  CHECK(other.says("index.json is damaged: nested more than 64 levels deep"));
+  const Spoilt text("gpt2");
+  text.set_config("_name_or_path", "\"" + std::string(100, '['));
+  CHECK(text.error().empty());
+}

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "config/error.h"
 #include "config/spec.h"
 #include "support/catch.h"
 #include "support/golden.h"
@@ -147,6 +148,47 @@ TEST_CASE("only what the file does not set is drawn, and it is drawn as always")
             drawn.built->parameters.find(parameter->name())->value().to_doubles());
     }
   }
+}
+
+TEST_CASE("model.reinit speaks of parameters, also of one among several in a tensor") {
+  const auto numbers = [](const Loaded& loaded, const std::string& map) {
+    const std::string name = "decoder.layers.1.self_attention." + map + ".weight";
+    return loaded.built->parameters.find(name)->value().to_doubles();
+  };
+  const Loaded drawn(folder_of("gpt2"), {"model.weights=random"});
+  for (const char* weights : {"pretrained", "random", "statistics", "permuted"}) {
+    INFO(weights);
+    const std::string as = "model.weights=" + std::string(weights);
+    const Loaded whole(folder_of("gpt2"), {as});
+    const Loaded part(folder_of("gpt2"), {as, "model.reinit=['*.query.weight']"});
+    CHECK(numbers(part, "query") == numbers(drawn, "query"));
+    CHECK(numbers(part, "key") == numbers(whole, "key"));
+    CHECK(numbers(part, "value") == numbers(whole, "value"));
+    CHECK(part.report.numbers == whole.report.numbers - 3 * 24 * 24);
+    CHECK(part.report.used.size() == whole.report.used.size());
+    REQUIRE(part.report.fresh.size() == 3);
+    CHECK(part.report.fresh.front().name == "decoder.layers.0.self_attention.query.weight");
+    CHECK(part.report.fresh.front().note == "reinit");
+  }
+  const Loaded last(folder_of("gpt2"), {"model.reinit=[last_mlp]"});
+  REQUIRE(last.report.fresh.size() == 4);
+  for (const auto& item : last.report.fresh) CHECK(item.name.starts_with("decoder.layers.2.mlp."));
+  CHECK(last.report.unused.size() == 4);
+}
+
+TEST_CASE("a pattern of model.reinit that speaks of nothing is an error") {
+  const auto error_of = [](const std::vector<std::string>& assignments) -> std::string {
+    try {
+      Loaded(folder_of("gpt2"), assignments);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(error_of({"model.reinit=['*.qeury.weight', mlp]"})
+            .find("error: model.reinit: '*.qeury.weight' matches no parameter; names are such as") == 0);
+  // The file has a third layer, this model does not.
+  CHECK(error_of({"model.layers=2", "model.reinit=['decoder.layers.2.*']"}).empty());
 }
 
 TEST_CASE("model.weights: shapes alone, statistics, or permuted numbers") {

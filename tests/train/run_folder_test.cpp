@@ -25,6 +25,8 @@ RunPapers papers_of(const std::string& config) {
   return {config, {}, {"seed=3"}, {{"cpu", std::string("x")}}};
 }
 
+void begin_run(const fs::path& path) { RunFolder(path, FolderMode::resume).begin(papers_of("a: 1\n")); }
+
 std::string text_of(const fs::path& path) { return read_small_file(path); }
 
 std::vector<std::string> names_in(const fs::path& folder) {
@@ -96,6 +98,7 @@ TEST_CASE("overwriting removes nothing before the new run begins") {
 
 TEST_CASE("overwriting replaces everything") {
   const ScratchFolder scratch;
+  begin_run(scratch.path());
   std::ofstream(scratch.path() / "old.txt") << "old";
   RunFolder folder(scratch.path(), FolderMode::overwrite);
   folder.begin(papers_of("new"));
@@ -103,8 +106,48 @@ TEST_CASE("overwriting replaces everything") {
         std::vector<std::string>{"checkpoints", "config.given", "config.yaml", "environment.json", "lock"});
 }
 
+TEST_CASE("overwriting is for a run, and for no more than one") {
+  const ScratchFolder scratch;
+  const fs::path runs = scratch.path() / "runs";
+  const auto refusal = [](const fs::path& path) -> std::string {
+    try {
+      const RunFolder folder(path, FolderMode::overwrite);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  begin_run(runs / "study" / "arm" / "seed-1");
+  CHECK(refusal(runs).find("error: " + runs.string() + " holds something else than a run") == 0);
+  CHECK(refusal(runs / "study" / "arm" / "seed-1").empty());
+  begin_run(runs);  // with others below, and with a link to one
+  CHECK(refusal(runs).find("holds another run, " + (runs / "study" / "arm" / "seed-1").string()) !=
+        std::string::npos);
+  fs::rename(runs / "study", scratch.path() / "study");
+  fs::create_directory_symlink(scratch.path() / "study" / "arm" / "seed-1", runs / "link");
+  CHECK(refusal(runs).empty());
+
+  const fs::path mine = scratch.path() / "mine";
+  fs::create_directories(mine / "checkpoints");
+  CHECK(!refusal(mine).empty());  // another program's
+  fs::remove(mine / "checkpoints");
+  CHECK(refusal(mine).empty());
+  std::ofstream(mine / "config.yaml") << "mine";
+  CHECK(!refusal(mine).empty());
+  fs::remove(mine / "config.yaml");
+  // What is left of runs that were killed while they began, or that were to score the weights of others.
+  fs::create_directories(mine / "config.given");
+  fs::create_directories(temporary_name(mine / "replaced") / "checkpoints");
+  std::ofstream(mine / "environment.json") << "{}";
+  fs::create_directory_symlink(runs / "checkpoints", mine / "checkpoints");
+  CHECK(refusal(mine).empty());
+  std::ofstream(mine / "notes") << "mine";
+  CHECK(!refusal(mine).empty());
+}
+
 TEST_CASE("a run folder on a full disk keeps what it had") {
   const ScratchFolder scratch;
+  begin_run(scratch.path());
   std::ofstream(scratch.path() / "config.yaml") << "old";
   RunFolder folder(scratch.path(), FolderMode::overwrite);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);

@@ -320,6 +320,25 @@ TEST_CASE("a diverging run stops with the op named, or skips") {
   CHECK_THROWS_AS(skipping.trainer->step(), DivergedError);
 }
 
+TEST_CASE("a search for NaN stops no run that skips, and one that stops at once") {
+  const auto poison = [](const Run& run) {
+    run.built->parameters.find("target_embedding.weight")->value().fill(std::nan(""));
+    run.built->parameters.refresh_compute();
+  };
+  Run skipping({"train.divergence.policy=skip", "train.divergence.skips=2", "train.find_nan=true"});
+  skipping.trainer->step();
+  poison(skipping);
+  for (int i = 0; i < 2; ++i) CHECK_FALSE(skipping.trainer->step().updated);
+  CHECK(skipping.trainer->state().skipped.total == 2);
+  CHECK(std::isnan(skipping.trainer->validate()->number("valid_nll")));
+  const std::string last = error_of([&] { skipping.trainer->step(); });
+  CHECK(last.find("3 updates in a row") != std::string::npos);
+  CHECK(last.find("of op '") != std::string::npos);
+  Run stopping({"train.find_nan=true"});
+  poison(stopping);
+  CHECK(error_of([&] { stopping.trainer->step(); }).find("of op '") != std::string::npos);
+}
+
 TEST_CASE("frozen parameters do not move in a run") {
   Run run({"train.trainable=layernorm_only", "train.max_steps=5"});
   std::vector<std::vector<double>> before;

@@ -141,6 +141,36 @@ TEST_CASE("overlong lines are cut to learned positions, and said to be") {
   CHECK(first_texts(lists)[1] == first_texts(lists)[2]);
 }
 
+TEST_CASE("overlong lines are cut to length maps, too") {
+  const ScratchFolder scratch;
+  make_run(scratch.path() / "run",
+           "precision: f32\nmodel: {width: 16, heads: 2, layers: 1, feed_forward: 16, encoder: {attention: "
+           "linformer}, positions: {max_length: 4}}\n",
+           *digits(), 1);
+  std::vector<Index> cut;
+  const auto lists =
+      translate_lines(load_trained_model(scratch.path() / "run"), {"1 2 3", "1 2 3 4"}, 0, &cut);
+  CHECK(cut == std::vector<Index>{2});
+  CHECK(first_texts(lists)[0] == first_texts(lists)[1]);
+}
+
+TEST_CASE("of overlong prompts a language model reads the end, and keeps the whole line") {
+  const ScratchFolder scratch;
+  const auto letters = learned_tokenizer(*Registry<TokenizerSpec>::make("character"), {"abc d\n"}, {});
+  make_run(scratch.path() / "run",
+           "precision: f32\nmodel: {kind: decoder, width: 16, heads: 2, layers: 1, feed_forward: 16, "
+           "positions: {kind: learned, max_length: 9}}\ndecode: {beam: 1, max_extra: 5}\n",
+           *letters, 1);
+  const TrainedModel trained = load_trained_model(scratch.path() / "run");
+  std::vector<Index> cut;
+  const std::string end = "bcabc";  // 5 letters: 9 positions, of which what is written wants 4
+  const Lines lines{"abc", "aaaaa" + end, "dddddddd" + end};
+  const Lines texts = first_texts(translate_lines(trained, lines, 0, &cut));
+  CHECK(cut == std::vector<Index>{2, 3});
+  for (std::size_t i = 0; i < lines.size(); ++i) CHECK(texts[i].rfind(lines[i], 0) == 0);
+  CHECK(texts[1].substr(lines[1].size()) == texts[2].substr(lines[2].size()));
+}
+
 TEST_CASE("a language model goes on from its lines") {
   const ScratchFolder scratch;
   const auto letters = learned_tokenizer(*Registry<TokenizerSpec>::make("character"), {"abc d\n"}, {});

@@ -6,6 +6,7 @@
 #include "bench/measuring.h"
 #include "core/parallel.h"
 #include "core/pool.h"
+#include "study/statistics.h"
 
 namespace attnlab {
 namespace {

@@ -135,17 +135,4 @@ double available_memory_gb() {
   return 0;
 }
 
-double log_log_slope(const std::vector<double>& x, const std::vector<double>& y) {
-  const auto count = static_cast<double>(x.size());
-  double sx = 0, sy = 0, sxx = 0, sxy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double u = std::log(x[i]), v = std::log(y[i]);
-    sx += u;
-    sy += v;
-    sxx += u * u;
-    sxy += u * v;
-  }
-  return (count * sxy - sx * sy) / (count * sxx - sx * sx);
-}
-
 }  // namespace attnlab

@@ -37,7 +37,4 @@ double rounded(double value, int digits = 4);  // to so many significant digits
 double peak_rss_gb();                          // of this process so far, in units of 10^9 bytes
 double available_memory_gb();                  // of the machine now; 0 where it cannot be read
 
-// The slope of the least-squares line through (log x, log y).
-double log_log_slope(const std::vector<double>& x, const std::vector<double>& y);
-
 }  // namespace attnlab

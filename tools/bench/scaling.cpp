@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bench/training_steps.h"
+#include "study/statistics.h"
 
 namespace attnlab {
 namespace {

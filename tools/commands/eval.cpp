@@ -127,6 +127,8 @@ int eval(const Options& options) {
   assignments.emplace_back("decode.n_best=1");
   if (options.beam > 0) assignments.push_back("decode.beam=" + std::to_string(options.beam));
   TrainedModel trained = load_trained_model(options.run, assignments);
+  if (options.beam > 0 && trained.spec->decode.sample)
+    throw ConfigError("error: --beam: this run samples; for a search add --set decode.sample=false");
   const Task task = trained.spec->data.load();
   check_vocabulary(trained, task);
   ProbeSubject reference = subject_of(trained);

@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "data/missing_file.h"
 #include "modules.h"
+#include "study/board.h"
 #include "study/child.h"
 #include "study/record_results.h"
 #include "study/run_study.h"
@@ -27,7 +28,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::vector<std::string> studies, assignments;
   std::string configs = "configs", experiments = "experiments", budget;
-  bool quick = false, reuse_stale = false, accumulate = false, no_report = false;
+  bool quick = false, reuse_stale = false, accumulate = false, judge = false, no_report = false;
   int jobs = 1;
 };
 
@@ -52,12 +53,15 @@ std::vector<Found> studies_below(const fs::path& configs) {
 // Those asked for: a file, the folder of one below configs/ such as "transformer", or its path without
 // ending.
 std::vector<Found> chosen(const Options& options) {
-  std::vector<Found> all = studies_below(options.configs);
+  const auto is_file = [](const std::string& name) { return fs::is_regular_file(name); };
+  const bool by_name =
+      options.studies.empty() || !std::all_of(options.studies.begin(), options.studies.end(), is_file);
+  std::vector<Found> all = by_name ? studies_below(options.configs) : std::vector<Found>{};
   if (options.studies.empty()) return all;
   if (options.quick) std::erase_if(all, [](const Found& one) { return !one.quick; });
   std::vector<Found> result;
   for (const std::string& wanted : options.studies) {
-    if (fs::is_regular_file(wanted)) {
+    if (is_file(wanted)) {
       result.push_back({wanted});
       continue;
     }
@@ -100,6 +104,7 @@ StudyOptions options_of(const Options& options) {
   for (const auto& module : loaded_modules()) result.program.insert(result.program.end(), {"--load", module});
   result.jobs = options.jobs;
   result.reuse_stale = options.reuse_stale;
+  result.make_runs = !options.judge;
   if (!options.budget.empty()) result.budget = static_cast<double>(parse_duration(options.budget).count());
   return result;
 }
@@ -120,7 +125,7 @@ class Reproduction {
                              read_study(Tree::load({one.file}, options_.assignments), options_.quick));
     for (const auto& [file, study] : studies)
       if (const int code = run_one(file, study); code != 0) return code;
-    fmt::print("{}", verdict_board(board()));
+    fmt::print("{}", verdict_board(board_of(all_)));
     for (const std::string& reason : skipped_) fmt::print("skipped: {}\n", reason);
     std::fflush(stdout);
     if (!options_.no_report && !folders_.empty())
@@ -137,11 +142,11 @@ class Reproduction {
     try {
       if (options_.accumulate) options.kept = KeptRuns(kept_results(kept, study.spec.name));
       const StudyOutcome outcome = run_study(study, options);
-      all_.push_back(outcome.results);
+      all_.push_back({outcome.results, ""});
       folders_.push_back(options.root / study.folder_name());
       fmt::print("{}\n", results_table(outcome.results));
       std::fflush(stdout);
-      if (!options_.quick && worth_keeping(outcome, kept)) record_results(outcome.results, kept, file);
+      if (!options_.quick) keep(file, outcome, kept);
       return outcome.exit_code;
     } catch (const MissingFileError& error) {
       if (!options_.studies.empty()) return failed(file, error.what(), error.exit_code());
@@ -151,21 +156,29 @@ class Reproduction {
       failed(file, error.what(), error.exit_code());
     } catch (const ConfigError& error) {
       failed(file, error.what(), 2);
+    } catch (const fs::filesystem_error& error) {  // the other studies go on
+      failed(file, error.what(), 1);
     }
     return 0;
   }
 
-  // Results accumulate: what there is when a study is stopped is kept, unless more is kept already.
-  static bool worth_keeping(const StudyOutcome& outcome, const fs::path& kept) {
-    if (outcome.exit_code == 0) return true;
-    return finished(outcome.results) > 0 &&
-           finished(outcome.results) >= finished(kept_results(kept, outcome.results.name));
+  // Results accumulate: what there is when a study is stopped is kept, and what is kept is not lost to a run
+  // that was asked for less, or failed.
+  void keep(const std::string& file, const StudyOutcome& outcome, const fs::path& kept) const {
+    if (!worth_keeping(outcome.results, end_of(outcome), kept_results(kept, outcome.results.name)))
+      return log_info(fmt::format("{}: the results in {} stay, which hold as much or more",
+                                  outcome.results.name, (kept / "results").string()));
+    record_results(outcome.results, kept, file);
+    record_board(options_.experiments);
   }
-  static Index finished(const StudyResults& results) {
-    Index count = 0;
-    for (const ArmResult& arm : results.arms)
-      if (!arm.control) count += static_cast<Index>(arm.values(results.metric).size());
-    return count;
+
+  StudyEnd end_of(const StudyOutcome& outcome) const {
+    if (outcome.exit_code != 0) return StudyEnd::interrupted;
+    bool complete = !options_.judge && options_.assignments.empty() && options_.budget.empty();
+    for (const ArmResult& arm : outcome.results.arms)
+      for (const RunResult& run : arm.runs)
+        complete = complete && (run.status == "diverged" || (run.error.empty() && run.status != "missing"));
+    return complete ? StudyEnd::complete : StudyEnd::partial;
   }
 
   int failed(const std::string& file, const std::string& reason, int code) {
@@ -174,23 +187,9 @@ class Reproduction {
     return 0;
   }
 
-  // All verdicts, corrected together.
-  std::vector<ClaimVerdict> board() {
-    std::vector<ClaimVerdict> verdicts;
-    for (const StudyResults& results : all_)
-      for (ClaimVerdict verdict : results.verdicts) {
-        verdict.claim = results.name + ": " + verdict.claim;
-        verdicts.push_back(std::move(verdict));
-      }
-    std::vector<ClaimVerdict*> pointers;
-    for (ClaimVerdict& verdict : verdicts) pointers.push_back(&verdict);
-    correct_together(pointers);
-    return verdicts;
-  }
-
   const Options& options_;
   StudyOptions study_options_;
-  std::vector<StudyResults> all_;
+  std::vector<BoardEntry> all_;
   std::vector<fs::path> folders_;
   std::vector<std::string> skipped_;
   int worst_ = 0;
@@ -208,6 +207,8 @@ const Command command{
       app.add_flag("--accumulate", options->accumulate,
                    "take runs that the kept results hold, of whatever machine, precision and code, as made")
           ->excludes(quick);
+      app.add_flag("--judge", options->judge,
+                   "make no run: judge again what is there, and with --accumulate what is kept");
       app.add_flag("--no-report", options->no_report, "leave out the page runs/report.html");
       app.add_option("--set", options->assignments, "a.b=value on top of every file")
           ->allow_extra_args(false)

@@ -7,6 +7,7 @@
 #include "config/closest.h"
 #include "config/error.h"
 #include "study/results.h"
+#include "study/study.h"
 #include "train/durable_file.h"
 
 namespace attnlab {
@@ -42,6 +43,8 @@ StudyResults results_in(const fs::path& file) {
   arm.name = results.baseline = arm.baseline = results.name;
   RunResult run;
   run.values = parse_record(text, file.string());
+  if (const fs::path config = file.parent_path() / "config.yaml"; fs::exists(config))
+    run.seed = experiment_of(Tree::load({config.string()}))->seed;
   run.folder = file.parent_path().string();
   if (const auto* status = run.values.find("status")) run.status = std::get<std::string>(*status);
   for (const auto& [name, value] : run.values.fields()) {

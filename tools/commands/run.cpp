@@ -12,6 +12,7 @@
 #include "study/run_index.h"
 #include "study/run_study.h"
 #include "train/checkpoint_store.h"
+#include "train/log.h"
 #include "version.h"
 
 namespace attnlab {
@@ -81,6 +82,61 @@ void note_start(const ExperimentSpec& spec, RunOptions& options) {
   }
 }
 
+std::string listed(const std::vector<SpecDifference>& differences) {
+  const auto said = [](const std::string& value) { return value.empty() ? "(none)" : value; };
+  std::string text;
+  for (const auto& [path, before, now] : differences)
+    text += (text.empty() ? "" : ", ") + path + ": " + said(before) + " -> " + said(now);
+  return text;
+}
+
+// From what the run in the folder was begun with to what it would go on with.
+std::vector<SpecDifference> differences_from(const std::filesystem::path& folder,
+                                             const ExperimentSpec& spec) {
+  try {
+    return training_differences(spec, folder);
+  } catch (const ConfigError&) {
+    return {{"config.yaml", "(not readable by this program)", "(readable)"}};
+  }
+}
+
+std::string text_in(const Record& record, std::string_view name) {
+  const RecordValue* value = record.find(name);
+  const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(value);
+  return text == nullptr ? "" : *text;
+}
+
+// A run that goes on under another configuration or other code is neither the old nor the new one, and stays
+// so: its environment.json says that it is mixed. Throws ConfigError if it is finished, as another one.
+void note_mixture(const ExperimentSpec& spec, RunOptions& options) {
+  if (options.mode != FolderMode::resume) return;
+  const RunFolder folder(options.folder, options.mode);
+  const std::string name = options.folder.string();
+  if (folder.finished()) {
+    if (const auto differences = differences_from(options.folder, spec); !differences.empty())
+      throw ConfigError("error: " + name + ": this run is finished, with another configuration (" +
+                        listed(differences) + "); name another folder with --out, or say --overwrite");
+    return;
+  }
+  // Without a checkpoint it begins anew, and weights that a study put there to be scored have no papers yet.
+  if (!folder.has_checkpoint() || folder.resolved_config().empty()) return;
+  const auto differences = differences_from(options.folder, spec);
+  const Record before = folder.environment();
+  const std::string here = program_digest(), there = text_in(before, "code"),
+                    by = text_in(before, "mixed_by");
+  const bool other_code = there.find(here) == std::string::npos;
+  if (!differences.empty())
+    log_warning(name + " was begun with another configuration: " + listed(differences));
+  if (other_code) log_warning(name + " was begun by other code than this program's");
+  if (differences.empty() && !other_code && by.empty()) return;
+  log_warning(name + " goes on as a mixed run, which no study takes for a pure one");
+  Record& environment = options.papers.environment;
+  environment.set("mixed", true);
+  const bool by_code_alone = differences.empty() && (by.empty() || by == "code");
+  environment.set("mixed_by", std::string(by_code_alone ? "code" : "configuration"));
+  environment.set("code", other_code ? (there.empty() ? "unknown" : there) + " and " + here : there);
+}
+
 int run(Options options) {
   if (options.resume && options.overwrite) throw ConfigError("--resume and --overwrite exclude each other");
   if (options.seed >= 0) options.config.assignments.push_back("seed=" + std::to_string(options.seed));
@@ -104,8 +160,9 @@ int run(Options options) {
   run_options.papers.config = write_spec(*spec, tree);
   for (const auto& file : tree.files()) run_options.papers.given.emplace_back(file);
   run_options.papers.assignments = options.config.assignments;
-  run_options.papers.environment = {{"program", version_text()}, {"code", code_digest()}};
+  run_options.papers.environment = {{"program", version_text()}, {"code", program_digest()}};
   note_start(*spec, run_options);
+  note_mixture(*spec, run_options);
   const RunOutcome outcome = run_experiment(*spec, run_options);
   print_result(outcome.result);
   if (options.out.empty() && outcome.exit_code == 0)  // so that studies find its weights

@@ -37,6 +37,22 @@ std::vector<std::string> assignments_of(const Options& options) {
   return all;
 }
 
+// A classifier has nothing to write, and flags that would change nothing are mistakes.
+void check_use(const Options& options, const ExperimentSpec& spec) {
+  if (spec.model.pooled())
+    throw ConfigError("error: " + options.run +
+                      ": its model labels whole examples (model.head) and writes no lines; for its accuracy: "
+                      "attnlab eval " +
+                      options.run);
+  if (spec.decode.sample && options.beam > 0)
+    throw ConfigError("error: --beam: this run samples; for a search add --set decode.sample=false");
+  if (spec.decode.sample) return;
+  for (const auto& [flag, given] :
+       {std::pair{"--temperature", options.temperature >= 0}, std::pair{"--top-k", options.top_k >= 0},
+        std::pair{"--top-p", options.top_p >= 0}, std::pair{"--seed", options.seed >= 0}})
+    if (given) throw ConfigError(std::string("error: ") + flag + ": only samples depend on it; add --sample");
+}
+
 void set_n_best(DecodeSpec& decode, std::int64_t n_best) {
   if (!decode.sample && n_best > decode.beam)
     throw ConfigError(
@@ -73,21 +89,33 @@ void print(const std::vector<std::vector<TextHypothesis>>& lists, Index first_li
   if (std::fflush(stdout) != 0) throw IoError("stdout: cannot write");
 }
 
+// Names every source that lost its end; of prompts, whose ends are read, only the first.
+void warn_of_cuts(const TrainedModel& trained, const std::vector<Index>& cut, bool& warned) {
+  const Index room = trained.spec->model.positions.max_length;
+  for (const Index line : cut) {
+    if (!trained.source && warned) return;
+    log_warning(join_text("stdin:", line, ": longer than the ", room,
+                          " tokens that the model has room for (model.positions.max_length); ",
+                          trained.source ? "cut" : "of such lines it reads the end"));
+    warned = true;
+  }
+}
+
 int translate(const Options& options) {
   const TrainedModel trained = load_trained_model(options.run, assignments_of(options));
+  check_use(options, *trained.spec);
   if (options.n_best > 0) set_n_best(trained.spec->decode, options.n_best);
   log_info("weights: " + trained.weights);
   // Enough lines at once to put those of like length together; a person gets an answer to each.
   const Index at_once = isatty(STDIN_FILENO) != 0 ? 1 : 32 * trained.spec->decode.batch_sentences;
   Index done = 0;
+  bool warned = false;
   while (true) {
     const auto lines = next_lines(at_once, done);
     if (lines.empty()) return 0;
     std::vector<Index> cut;
     print(translate_lines(trained, lines, done, &cut), done, options.n_best > 0);
-    for (const Index line : cut)
-      log_warning(join_text("stdin:", line, ": longer than the ", trained.spec->model.positions.max_length,
-                            " positions that the model has learned; cut"));
+    warn_of_cuts(trained, cut, warned);
     done += static_cast<Index>(lines.size());
   }
 }

@@ -1,0 +1,89 @@
+#include "study/board.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "study/expectation.h"
+#include "study/record_results.h"
+#include "study/results_table.h"
+#include "train/durable_file.h"
+
+namespace attnlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<BoardEntry> corrected(std::vector<BoardEntry> studies) {
+  std::vector<ClaimVerdict*> all;
+  for (BoardEntry& study : studies)
+    for (ClaimVerdict& verdict : study.results.verdicts) all.push_back(&verdict);
+  correct_together(all);
+  return studies;
+}
+
+}  // namespace
+
+std::vector<ClaimVerdict> board_of(const std::vector<BoardEntry>& studies) {
+  std::vector<ClaimVerdict> verdicts;
+  for (const BoardEntry& study : corrected(studies))
+    for (ClaimVerdict verdict : study.results.verdicts) {
+      verdict.claim = study.results.name + ": " + verdict.claim;
+      verdicts.push_back(std::move(verdict));
+    }
+  return verdicts;
+}
+
+std::string board_markdown(const std::vector<BoardEntry>& studies) {
+  std::vector<TableRow> rows;
+  std::map<Decision, int> counts;
+  std::string footnote;
+  int judged = 0;
+  for (const BoardEntry& study : corrected(studies)) {
+    const std::vector<ClaimVerdict>& verdicts = study.results.verdicts;
+    const std::vector<TableRow> own = verdict_rows(verdicts);
+    if (rows.empty()) rows.push_back(own[0]), rows[0].insert(rows[0].begin(), "study");
+    const std::string& name = study.results.name;
+    for (auto row = own.begin() + 1; row != own.end(); ++row) {
+      rows.push_back(*row);
+      rows.back().insert(rows.back().begin(),
+                         study.readme.empty() ? name : fmt::format("[{}]({})", name, study.readme));
+    }
+    for (const ClaimVerdict& verdict : verdicts) ++counts[verdict.decision];
+    if (footnote.empty()) footnote = verdict_footnote(verdicts);
+    judged += !verdicts.empty();
+  }
+  std::string text = fmt::format("{} claims of {} studies:", rows.empty() ? 0 : rows.size() - 1, judged);
+  for (const Decision decision : {Decision::reproduced, Decision::not_reproduced, Decision::undecidable})
+    text += fmt::format("{} {} {}", decision == Decision::reproduced ? "" : ",", counts[decision],
+                        to_string(decision));
+  text += ". p-values are corrected over all of them (Holm).\n";
+  if (rows.size() > 1) text += "\n" + markdown_table(rows, 3);
+  if (!footnote.empty()) text += "\n" + footnote;
+  return text;
+}
+
+std::vector<BoardEntry> kept_studies(const fs::path& experiments) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const auto& experiment : fs::directory_iterator(experiments, error))
+    for (const auto& entry : fs::directory_iterator(experiment.path() / "results", error))
+      if (entry.path().extension() == ".json" && entry.path().stem().extension() != ".expectations")
+        files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::vector<BoardEntry> studies;
+  for (const fs::path& file : files) {
+    const std::string experiment = file.parent_path().parent_path().filename().string();
+    studies.push_back({parse_results(read_small_file(file), file.string()), experiment + "/README.md"});
+  }
+  return studies;
+}
+
+void record_board(const fs::path& experiments) {
+  const fs::path readme = experiments / "README.md";
+  const std::string text = fs::exists(readme) ? read_small_file(readme) : "# Experiments\n";
+  write_durably(readme, with_results(text, "board", board_markdown(kept_studies(experiments))));
+}
+
+}  // namespace attnlab
