@@ -18,6 +18,14 @@ void announce(const Study& study, Index seeds, const std::list<Job>& jobs) {
   for (const Job& job : jobs)
     if (!job.run().prepares.empty() && !job.found())
       log_info(fmt::format("first of all, for arms to start from: {}", job.name()));
+  for (const Arm& arm : study.arms) {
+    const auto& rates = arm.spec.rates.empty() ? study.spec.rates.values : arm.spec.rates;
+    if (rates.size() != 2 || arm.spec.untrained) continue;
+    log_warning(arm.name +
+                " tries two rates, of which the best is always at an edge: no claim on it can be decided; "
+                "try three or more");
+    break;
+  }
   if (const auto replaced = count([](const Job& job) { return job.replaces_stale(); }); replaced > 0)
     log_warning(fmt::format("{} results are of other code and will be made again; --reuse-stale keeps them",
                             replaced));

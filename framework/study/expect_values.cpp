@@ -16,6 +16,7 @@ struct BandExpectation final : ExpectationSpec {
   BandSpec band;
   void own_fields(Fields& f) override {
     f("arm", arm, "whose values must lie within the limits");
+    f.check(!arm.empty(), "arm", "needs the name of an arm");
     band.fields(f);
   }
   std::vector<std::string> arms() const override { return {arm}; }

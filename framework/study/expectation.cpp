@@ -29,15 +29,20 @@ std::string figures_of(std::span<const double> values, const BandSpec& band) {
                      values.size(), expected);
 }
 
+// Where all rates that were tried are as good, the best one is at an edge by chance.
+bool may_be_better_beyond(const ArmResult& arm) {
+  return arm.rate && arm.rate->at_edge && arm.rate->basin_share < 1;
+}
+
 // The arm, or the arm it is compared with, whose best rate was at the edge of the grid; empty if there is
 // none.
 std::string edge_arm(const ExpectationSpec& spec, const StudyResults& results) {
   for (const std::string& name : spec.arms()) {
     const ArmResult* arm = results.find(name);
     if (arm == nullptr) continue;
-    if (arm->rate && arm->rate->at_edge) return name;
+    if (may_be_better_beyond(*arm)) return name;
     const ArmResult* base = results.find(arm->baseline);
-    if (base != nullptr && base->rate && base->rate->at_edge) return base->name;
+    if (base != nullptr && may_be_better_beyond(*base)) return base->name;
   }
   return "";
 }

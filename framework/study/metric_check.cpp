@@ -55,4 +55,23 @@ void check_metrics(const Study& study, const Planner& planner) {
             fmt::format("{}: error: 'study.expect.{}'", claim.position.text(), claim.name));
 }
 
+std::vector<std::string> unknown_probe_metrics(const Study& study, const StudyResults& results) {
+  std::vector<std::string> wanted = study.spec.columns;
+  wanted.push_back(results.metric);
+  for (const Claim& claim : study.claims) wanted.push_back(claim.spec->metric);
+  std::vector<std::string> warnings;
+  for (const ProbeUse& use : study.probes) {
+    std::vector<std::string> known;
+    for (const ArmResult& arm : results.arms)
+      for (const RunResult& run : arm.runs)
+        for (const auto& [name, value] : run.values.fields())
+          if (name.starts_with(use.name + ".") && !among(known, name)) known.push_back(name);
+    for (const std::string& metric : wanted)
+      if (!known.empty() && metric.starts_with(use.name + ".") && !among(known, metric))
+        warnings.push_back(fmt::format("no run has the metric '{}'; probe '{}' gives: {}", metric, use.name,
+                                       join_names(known)));
+  }
+  return warnings;
+}
+
 }  // namespace attnlab

@@ -2,10 +2,15 @@
 #pragma once
 
 #include "study/plan.h"
+#include "study/results.h"
 
 namespace attnlab {
 
 // Throws ConfigError for a metric, column or control of the study that nothing produces, or a claim on one.
 void check_metrics(const Study& study, const Planner& planner);
+
+// Names of probes' numbers are known once a run has them: a warning for each that the study names and no run
+// has, with the names that there are. Nothing before a first run has numbers of that probe.
+std::vector<std::string> unknown_probe_metrics(const Study& study, const StudyResults& results);
 
 }  // namespace attnlab

@@ -5,6 +5,7 @@ namespace attnlab {
 void PairedArms::fields(Fields& f, std::string_view arm_doc, std::string_view to_doc) {
   f("arm", arm, arm_doc);
   f("to", to, to_doc);
+  f.check(!arm.empty(), "arm", "needs the name of an arm");
 }
 
 std::vector<std::string> PairedArms::names() const {

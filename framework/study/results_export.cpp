@@ -73,14 +73,15 @@ std::string markdown_table(const std::vector<TableRow>& rows, std::size_t text_c
 
 std::string results_csv(const StudyResults& results) {
   const std::vector<std::string> axes = axis_names(results), names = value_names(results);
-  std::string text = "study,arm,seed,status,parameters,published";
+  std::string text = "study,arm,seed,status,control,rate,parameters,published";
   for (const std::string& axis : axes) text += "," + to_csv_field(axis);
   for (const std::string& name : names) text += "," + to_csv_field(name);
   text += "\n";
   for (const ArmResult& arm : results.arms) {
     for (const RunResult& run : arm.runs) {
-      text += fmt::format("{},{},{},{},{},{}", to_csv_field(results.name), to_csv_field(arm.name), run.seed,
-                          run.status, arm.parameters > 0 ? std::to_string(arm.parameters) : "",
+      text += fmt::format("{},{},{},{},{},{},{},{}", to_csv_field(results.name), to_csv_field(arm.name),
+                          run.seed, run.status, arm.control, arm.rate ? to_csv_field(arm.rate->chosen) : "",
+                          arm.parameters > 0 ? std::to_string(arm.parameters) : "",
                           arm.published ? to_csv_field(*arm.published) : "");
       for (const std::string& axis : axes) {
         const auto found = std::find_if(arm.point.begin(), arm.point.end(),

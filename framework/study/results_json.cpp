@@ -57,7 +57,7 @@ Json json_of(const ClaimVerdict& verdict) {
             {"verdict", to_string(verdict.decision)},
             {"figures", verdict.figures},
             {"p", verdict.p_value},
-            {"p_holm", verdict.corrected_p},
+            {"p_holm", std::isnan(verdict.p_value) ? verdict.p_value : verdict.corrected_p},
             {"alpha", verdict.alpha},
             {"seeds", verdict.seeds},
             {"hash", verdict.hash},

@@ -82,11 +82,14 @@ Row row_of(const StudyResults& results, const ArmResult& arm, const Uniform& uni
   return row;
 }
 
-std::vector<Row> without_empty_columns(const std::vector<Row>& rows) {
+// Those that the study names stay.
+std::vector<Row> without_empty_columns(const std::vector<Row>& rows, const std::vector<std::string>& named) {
   std::vector<Row> result(rows.size());
   for (std::size_t column = 0; column < rows[0].size(); ++column) {
-    const bool used = column == 0 || std::any_of(rows.begin() + 1, rows.end(),
-                                                 [column](const Row& row) { return !row[column].empty(); });
+    const bool asked = std::find(named.begin(), named.end(), rows[0][column]) != named.end();
+    const bool used =
+        column == 0 || asked ||
+        std::any_of(rows.begin() + 1, rows.end(), [column](const Row& row) { return !row[column].empty(); });
     for (std::size_t i = 0; used && i < rows.size(); ++i) result[i].push_back(rows[i][column]);
   }
   return result;
@@ -112,8 +115,12 @@ std::string text_of(const std::vector<Row>& rows, std::size_t text_columns_at_en
 
 Row row_of(const ClaimVerdict& verdict) {
   std::string figures = verdict.figures;
-  if (!std::isnan(verdict.p_value))
-    figures += fmt::format("; p = {:.2g}, corrected {:.2g}", verdict.p_value, verdict.corrected_p);
+  if (!std::isnan(verdict.p_value)) {
+    // Some kinds of claims say their p-value themselves.
+    const bool said = figures.find("p = ") != std::string::npos;
+    figures += said ? "" : fmt::format("; p = {:.2g}", verdict.p_value);
+    figures += fmt::format(", corrected {:.2g}", verdict.corrected_p);
+  }
   std::string set = verdict.set;
   if (set.ends_with(kJudgingChanged))
     set = set.substr(0, set.size() - std::string(kJudgingChanged).size()) + kMark;
@@ -179,7 +186,7 @@ std::vector<TableRow> arm_rows(const StudyResults& results) {
   std::vector<Row> rows{head};
   const Uniform uniform{precisions_of(results).size() < 2, all_of_other_code(results)};
   for (const ArmResult& arm : results.arms) rows.push_back(row_of(results, arm, uniform));
-  return without_empty_columns(rows);
+  return without_empty_columns(rows, results.columns);
 }
 
 std::vector<TableRow> verdict_rows(const std::vector<ClaimVerdict>& verdicts) {

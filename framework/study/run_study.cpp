@@ -81,6 +81,7 @@ class StudyRunner {
     outcome.results = results(interrupt_signal() == 0);
     outcome.exit_code = interrupt_signal() == 0 ? 0 : 128 + interrupt_signal();
     write_file(outcome.results);
+    for (const std::string& text : unknown_probe_metrics(study_, outcome.results)) log_warning(text);
     return outcome;
   }
 

@@ -1,6 +1,7 @@
 #include "study/study_schema.h"
 
 #include "study/expectation.h"
+#include "study/probe_use.h"
 #include "study/study_spec.h"
 
 namespace attnlab {
@@ -50,6 +51,12 @@ std::vector<FieldDoc> study_schema() {
               "a run that is there before the arms, which start from it with model.from: prepared:NAME; "
               "its file, or a section: keys on top of the file's, and"));
   add(all, "study.prepare.NAME.", describe(PreparationKeys()));
+  all.push_back(
+      section("study.probes",
+              "what is measured of every finished run, by name; its numbers are metrics, NAME.number (their "
+              "names stand in `results --csv`, after --quick for instance)"));
+  ProbeUse probe;
+  add(all, "study.probes.NAME.", describe(probe));
   all.push_back(section("study.expect", "claims with names"));
   add(all, "study.expect.", describe(AnyExpectation()));
   all.push_back(

@@ -176,6 +176,11 @@ TEST_CASE("a best rate at the edge of those tried decides nothing") {
       choose_rate(std::vector<double>{1, 2, 3}, std::vector<double>{0.3, 0.2, 0.1}, false, 0);
   CHECK(results.arms[1].rate->at_edge);
   CHECK(decision(results, "{kind: difference, arm: bad, at_most: -15}") == kOpen);
+  // Unless all rates are as good, so that the best one is there by chance.
+  results.arms[1].rate =
+      choose_rate(std::vector<double>{1, 2, 3}, std::vector<double>{0.1001, 0.1001, 0.1}, false, 0);
+  CHECK(results.arms[1].rate->at_edge);
+  CHECK(decision(results, "{kind: difference, arm: bad, at_most: -15}") == kYes);
   results.arms[1].rate =
       choose_rate(std::vector<double>{1, 2, 3}, std::vector<double>{0.3, 0.1, 0.2}, false, 0);
   CHECK(decision(results, "{kind: difference, arm: bad, at_most: -15}") == kYes);

@@ -1,5 +1,6 @@
 #include "study/results.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "study/record_results.h"
@@ -64,6 +65,19 @@ TEST_CASE("what is the same for all runs and claims is said once") {
   CHECK(verdict_rows({plain, changed})[2][2] == "; set before the run †");
   CHECK(verdict_footnote({plain}).empty());
   CHECK(verdict_footnote({plain, changed}).starts_with("† The code that judges this claim"));
+}
+
+TEST_CASE("a column that the study names stays without values, and a p-value is said once") {
+  StudyResults results = study_of({scored_arm("base", {1, 2})}, {1, 2});
+  results.columns = {"later"};
+  const TableRow head = arm_rows(results)[0];
+  CHECK(std::count(head.begin(), head.end(), "later") == 1);
+  CHECK(results_csv(results).starts_with(
+      "study,arm,seed,status,control,rate,parameters,published,score\ntoy,base,1,done,false,,"));
+  ClaimVerdict verdict;
+  verdict.figures = "sign test p = 0.5";
+  verdict.p_value = verdict.corrected_p = 0.5;
+  CHECK(verdict_rows({verdict})[1][2] == "sign test p = 0.5, corrected 0.5");
 }
 
 TEST_CASE("kept results give way to those that hold no less, or are complete") {

@@ -109,6 +109,8 @@ TEST_CASE("what is wrong with a study is said with its place, all at once") {
                 "  expect: {up: {kind: slope, arms: [a-1, a-2], over: model.layer, at_least: 0}}\n")
             .find("arm 'a-1' has no value on an axis 'model.layer'; it has model.layers") !=
         std::string::npos);
+  CHECK(refusal("  arms: {a: {}}\n  expect: {good: {kind: band, at_least: 0}}\n")
+            .find("needs the name of an arm") != std::string::npos);
   CHECK(refusal("  seeds: [1]\n").find("neither arms nor axes") != std::string::npos);
   CHECK(refusal("  arms: {copy: {}}\n  controls: [copy]\n").find("two arms have the name 'copy'") !=
         std::string::npos);

@@ -149,7 +149,7 @@ class Studies(SystemTest):
         self.assertEqual(json.loads(self.attnlab("results", "parts", "--json").out)["study"], "parts")
         self.assertEqual(len(json.loads(self.attnlab("results", "parts", "parts-quick", "--json").out)), 2)
         self.assertIn("valid_nll", self.attnlab("results", "runs/parts/full/seed-1").out)
-        self.assertIn("\nseed-2,seed-2,2,done,,", self.attnlab("results", "runs/parts/full/seed-2", "--csv").out)
+        self.assertIn("\nseed-2,seed-2,2,done,false,,", self.attnlab("results", "runs/parts/full/seed-2", "--csv").out)
         self.assertIn("neither a run nor a study", self.attnlab("results", "nothing", code=2).err)
 
         # Less than what is kept does not take its place.
@@ -162,7 +162,8 @@ class Studies(SystemTest):
         self.assertIn("a study of 5 arms", self.attnlab("config", "check", "parts.yaml").out)
         self.assertIn("layers: 1", self.attnlab("config", "show", "parts.yaml", "--arm", "no_mlp").out)
         schema = self.attnlab("config", "schema", "--study").out
-        for key in ("study.seeds", "study.arms.NAME.published", "study.expect.NAME.margin", "study.rates.choose_by"):
+        for key in ("study.seeds", "study.arms.NAME.published", "study.expect.NAME.margin", "study.rates.choose_by",
+                    "study.probes.NAME.probe", "study.probes.NAME.ablate"):
             self.assertIn(f"\n{key}", schema)
 
     def test_budget_preview_and_controls(self):
@@ -216,6 +217,8 @@ study:
         self.assertTrue(any(name.startswith("entropy.") for name in values))
         verdicts = [verdict["verdict"] for verdict in self.results("probed")["verdicts"]]
         self.assertEqual(verdicts[-2:], ["reproduced", "not decidable"])
+        self.assertIsNone(self.results("probed")["verdicts"][-1]["p_holm"])
+        self.assertRegex(done.err, r"no run has the metric 'start.blue'; probe 'start' gives: .*start.encoder.mean.composite.layer_1")
         files = [path for path in (self.folder / "runs/probed/study/probes").rglob("residual_norm.json")]
         self.assertEqual(len(files), 5 * 2 + 2)
         before = {path: path.stat().st_mtime_ns for path in files}

@@ -59,7 +59,8 @@ int list(const std::string& wanted, bool json) {
   return 0;
 }
 
-const Command command{"list", "registered kinds: attention, task, tokenizer, optimizer, schedule, score",
+const Command command{"list",
+                      "registered kinds of everything: attention, task, optimizer, probe, expectation, …",
                       [](CLI::App& app) {
                         auto wanted = std::make_shared<std::string>();
                         auto json = std::make_shared<bool>(false);

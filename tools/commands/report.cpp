@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::vector<std::string> inputs, assignments;
+  std::string root = "runs";
   std::string out = "report.html", text;
   std::int64_t views = 4, sentences = 6;
   bool every_checkpoint = false;
@@ -82,7 +83,10 @@ int report(const Options& options) {
   const WorkFolder work;
   const std::string python = find_python(work.path() / "probe.log");
   ReportRequest request;
-  for (const std::string& input : options.inputs) request.inputs.emplace_back(input);
+  for (const std::string& input : options.inputs) {
+    const fs::path below = fs::path(options.root) / input;
+    request.inputs.push_back(!fs::exists(input) && fs::exists(below) ? below : fs::path(input));
+  }
   request.views = options.views;
   request.sentences = options.sentences;
   request.text = options.text;
@@ -105,6 +109,7 @@ const Command command{
       app.add_option("inputs", options->inputs,
                      "run folders, checkpoints, study folders or their results.json; two runs are compared")
           ->required();
+      app.add_option("--runs", options->root, "where names are looked for")->capture_default_str();
       app.add_option("--out", options->out, "the HTML file; figures go to a folder beside it")
           ->capture_default_str();
       app.add_option("--text", options->text,

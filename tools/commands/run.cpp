@@ -53,6 +53,8 @@ int run_as_study(const Options& options, const Tree& tree) {
         "--out, --overwrite, --profile, --max-time and --seed are for single experiments; a study goes on by "
         "itself, its time is --budget, and its seeds are --set study.seeds=[1,2]");
   const Study study = read_study(tree, options.quick);
+  if (!options.quick && tree.where("study.quick"))
+    read_study(tree, true);  // what is wrong with it is said now
   StudyOptions study_options;
   study_options.program = program_words();
   study_options.jobs = std::max(1, options.jobs);

@@ -161,6 +161,7 @@ def along_axis(group, key, lines, name):
     xs = sorted({x for points in lines.values() for x, _ in points})
     if min(xs) > 0 and max(xs) / min(xs) >= 8:
         axes.set_xscale("log")
+    if axes.get_xscale() == "log" or len(xs) <= 8:
         axes.set_xticks(xs, [f"{x:g}" for x in xs])
         axes.minorticks_off()
     axes.set_xlabel(key)
@@ -194,7 +195,7 @@ def training_curves(group, name):
     banded = False
     figure, all_axes = style.plot(4.1 * len(metrics) + 1.6, 3.3, ncols=len(metrics), squeeze=False)
     for axes, metric in zip(all_axes[0], metrics):
-        top = []
+        top, lowest = [], []
         for arm in arms:
             by_step = {}
             for run in arm.runs:
@@ -211,10 +212,11 @@ def training_curves(group, name):
                 axes.fill_between(steps, [min(by_step[step]) for step in steps], [max(by_step[step]) for step in steps],
                                   color=colours[arm.name], alpha=0.18, linewidth=0)
             top.extend(means)
+            lowest.extend(min(by_step[step]) for step in steps if min(by_step[step]) > 0)
         axes.set_xlabel("step")
         axes.set_ylabel(label(metric) if metric != "loss" else "training loss, nats")
         if top and min(top) > 0 and max(top) / min(top) > 20:
-            style.log_axis(axes.yaxis, top)
+            style.log_axis(axes.yaxis, top + lowest)
     style.legend_beside(all_axes[0][-1], len(arms) if len(group.arms) > 1 else 0)
     return Figure(name, figure, "Training curves on shared axes" + (": means over seeds, bands of their range." if banded else "."))
 
