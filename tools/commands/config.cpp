@@ -23,11 +23,12 @@ int check(const ConfigOptions& options) {
   if (is_study(tree)) {
     const std::size_t arms = read_study(tree, false).arms.size();
     if (tree.where("study.quick")) read_study(tree, true);
-    fmt::print("{}: no problems; a study of {} arms\n", options.files.back(), arms);
+    fmt::print("{}: no problems in its keys; a study of {} arms (data, models and metrics: run --dry-run)\n",
+               options.files.back(), arms);
     return 0;
   }
   read(tree);
-  fmt::print("{}: no problems\n", options.files.back());
+  fmt::print("{}: no problems in its keys (data and model: run --dry-run)\n", options.files.back());
   return 0;
 }
 
