@@ -8,7 +8,7 @@
 
 namespace attnlab {
 
-void announce(const Study& study, Index seeds, const std::list<Job>& jobs) {
+void announce(const Study& study, const Planner& planner, Index seeds, const std::list<Job>& jobs) {
   const auto count = [&jobs](auto what) { return std::count_if(jobs.begin(), jobs.end(), what); };
   const auto found = count([](const Job& job) { return job.found(); });
   const auto kept = count([](const Job& job) { return job.kept() != nullptr; });
@@ -18,10 +18,9 @@ void announce(const Study& study, Index seeds, const std::list<Job>& jobs) {
   for (const Job& job : jobs)
     if (!job.run().prepares.empty() && !job.found())
       log_info(fmt::format("first of all, for arms to start from: {}", job.name()));
-  for (const Arm& arm : study.arms) {
-    const auto& rates = arm.spec.rates.empty() ? study.spec.rates.values : arm.spec.rates;
-    if (rates.size() != 2 || arm.spec.untrained) continue;
-    log_warning(arm.name +
+  for (std::size_t arm = 0; arm < study.arms.size(); ++arm) {
+    if (planner.rates(arm).size() != 2) continue;
+    log_warning(study.arms[arm].name +
                 " tries two rates, of which the best is always at an edge: no claim on it can be decided; "
                 "try three or more");
     break;

@@ -10,6 +10,6 @@ namespace attnlab {
 
 // Logs how many runs there are, how many of them are made already, which come first of all, and what is of
 // other code.
-void announce(const Study& study, Index seeds, const std::list<Job>& jobs);
+void announce(const Study& study, const Planner& planner, Index seeds, const std::list<Job>& jobs);
 
 }  // namespace attnlab

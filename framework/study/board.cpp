@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
-#include "core/error.h"
 #include "study/expectation.h"
 #include "study/record_results.h"
 #include "study/results_table.h"

@@ -54,7 +54,7 @@ class StudyRunner {
     job_options_.look_only = true;
     plan();
     note_claims();
-    announce(study_, std::ssize(seeds_), jobs_);
+    announce(study_, planner_, std::ssize(seeds_), jobs_);
     estimate();
     std::string text;
     for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
@@ -71,7 +71,7 @@ class StudyRunner {
     plan();
     note_claims();
     record_.write();
-    announce(study_, std::ssize(seeds_), jobs_);
+    announce(study_, planner_, std::ssize(seeds_), jobs_);
     if (options_.make_runs) {
       estimate();
       write_results();
