@@ -9,8 +9,10 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "command.h"
+#include "config/closest.h"
 #include "config/error.h"
 #include "core/affinity.h"
 #include "core/error.h"
@@ -30,6 +32,20 @@ void restart_with_short_spins(char** argv) {
   use_all_processors();
   char path[PATH_MAX + 1] = {};  // by its own path, so that the process keeps its name
   if (readlink("/proc/self/exe", path, PATH_MAX) > 0) execv(path, argv);  // on failure go on as we are
+}
+
+// What is left over where no command was found may be meant as one: `attnlab trian`, also with --help.
+void require_command(const CLI::App& app) {
+  if (!app.get_subcommands().empty()) return;
+  std::vector<std::string> names;
+  for (const Command* command : commands()) names.push_back(command->name);
+  for (const std::string& word : app.remaining()) {
+    if (word.starts_with("-")) continue;
+    const std::string near = closest_match(word, names);
+    throw ConfigError(
+        "error: no command '" + word + "'" +
+        (near.empty() ? "; there are: " + join_names(names) : ", did you mean '" + near + "'?"));
+  }
 }
 
 int run(int argc, char** argv) {
@@ -55,6 +71,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    require_command(app);
     return app.exit(error) == 0 ? 0 : 2;
   }
   return chosen();

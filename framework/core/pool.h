@@ -1,6 +1,6 @@
-// Memory for tensors: free lists by size class, eight an octave, 64-byte aligned, huge pages for large blocks.
-// Blocks come back when their last owner dies and are handed out again, also to tensors of down to half their
-// size: batches of different lengths then share them.
+// Memory for tensors: free lists by size class, eight an octave, 64-byte aligned, huge pages for large
+// blocks. Blocks come back when their last owner dies and are handed out again, also to tensors of down to
+// half their size: batches of different lengths then share them.
 #pragma once
 
 #include <cstddef>

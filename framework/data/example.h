@@ -13,8 +13,9 @@ using Token = std::int32_t;  // an entry of a vocabulary
 
 // One training example. `target` is framed: the model reads target[0 .. n-1) and predicts target[1 .. n), so
 // that a sentence is <s> y </s> and a block of running text has one token more than rows. `source` is what
-// the encoder reads, </s> included; empty for a language model. Where a task wants labels of whole examples, `target`
-// is some symbol and then the labels. Where its input are vectors, they stand in `vectors` instead of a source.
+// the encoder reads, </s> included; empty for a language model. Where a task wants labels of whole examples,
+// `target` is some symbol and then the labels. Where its input are vectors, they stand in `vectors` instead
+// of a source.
 struct Example {
   std::vector<Token> source;
   std::vector<Token> target;

@@ -16,7 +16,8 @@ void add_corpus(Sha256& hash, const Corpus& corpus) {
     add_ids(hash, example.source);
     add_ids(hash, example.target);
     if (!example.vectors.empty())
-      hash.add_field({reinterpret_cast<const char*>(example.vectors.data()), example.vectors.size() * sizeof(float)});
+      hash.add_field(
+          {reinterpret_cast<const char*>(example.vectors.data()), example.vectors.size() * sizeof(float)});
   }
   for (const auto* const lines : {&corpus.sources, &corpus.references}) {
     hash.add_field(std::to_string(lines->size()));

@@ -1,8 +1,8 @@
-// Matrix products: the only door to oneDNN's matmul. f32 on CPUs with AVX2 or more, bf16 on CPUs with AVX512-BF16 and
-// without AMX, f64 and small products go to loops of our own; the rest goes to the library (bf16 is widened where the
-// CPU cannot multiply it). The library works single-threaded inside blocks that depend on the shape alone, and our
-// loops sum each element in one order wherever it lies, so that the bits of a result do not depend on the number of
-// threads.
+// Matrix products: the only door to oneDNN's matmul. f32 on CPUs with AVX2 or more, bf16 on CPUs with
+// AVX512-BF16 and without AMX, f64 and small products go to loops of our own; the rest goes to the library
+// (bf16 is widened where the CPU cannot multiply it). The library works single-threaded inside blocks that
+// depend on the shape alone, and our loops sum each element in one order wherever it lies, so that the bits
+// of a result do not depend on the number of threads.
 #pragma once
 
 #include "core/dtype.h"

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/error.h"
+#include "train/checkpoint_store.h"
 #include "train/durable_file.h"
 #include "train/run_lock.h"
 
@@ -157,11 +158,7 @@ bool Job::look(RunIndex& index) {
 // Weights in that folder, which are about to be replaced, become its own if it links to them.
 void Job::keep_weights_of(const fs::path& folder) const {
   const fs::path link = run_.folder / "checkpoints";
-  if (run_.folder == folder || !fs::is_symlink(link) || !lies_below(link, folder)) return;
-  const fs::path copy = temporary_name(link);
-  fs::copy(fs::canonical(link), copy, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
-  fs::remove(link);
-  fs::rename(copy, link);
+  if (run_.folder != folder && fs::is_symlink(link) && lies_below(link, folder)) own_copy(link);
 }
 
 void Job::start(RunIndex& index, const std::list<Job>& all) {

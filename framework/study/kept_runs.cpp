@@ -6,7 +6,7 @@ const RunResult* KeptRuns::find(const Planner& planner, const PlannedRun& run, c
   const ArmResult* kept = results_.find(arm);
   const RunResult* found = kept ? kept->find(run.seed) : nullptr;
   if (found == nullptr || found->content.empty() || !found->error.empty()) return nullptr;
-  if (found->status != "done" && found->status != "early_stopped") return nullptr;
+  if (!found->finished()) return nullptr;
   const bool same = found->precision == run.precision
                         ? found->content == run.content
                         : found->content == planner.content_of(run, found->precision);

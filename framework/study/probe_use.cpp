@@ -7,7 +7,9 @@
 #include "config/spec.h"
 #include "core/error.h"
 #include "data/sha256.h"
+#include "study/axes.h"
 #include "study/intervention.h"
+#include "study/study.h"
 #include "train/durable_file.h"
 
 namespace attnlab {
@@ -28,6 +30,26 @@ std::string complaint(const std::string& rule) {
 
 }  // namespace
 
+std::vector<ProbeUse> read_probes(const ConfigNode& section, Problems& problems) {
+  std::vector<ProbeUse> probes;
+  if (section.type != ConfigNode::Type::map && section.type != ConfigNode::Type::null)
+    problems.add(section.position,
+                 "'study.probes' must be a section of named probes, found " + section.found());
+  for (const ConfigNode::Entry& entry : section.entries) {
+    const bool short_form = entry.value.type == ConfigNode::Type::scalar;
+    const ConfigNode node = short_form ? assignment("probe", entry.value) : entry.value;
+    ProbeUse use;
+    use.name = entry.key;
+    use.position = entry.position;
+    if (!is_plain_name(use.name) || use.name.find('.') != std::string::npos)
+      problems.add(entry.position,
+                   "'" + use.name.substr(0, 60) + "' is no name for a probe: letters, digits, '_' and '-'");
+    read_part({node, "study.probes." + use.name, entry.position}, use, problems);
+    probes.push_back(std::move(use));
+  }
+  return probes;
+}
+
 void ProbeUse::fields(Fields& f) {
   f.kind("probe", probe, "what is measured");
   f("initial", initial, "on the weights that training began with, instead of the trained ones");
@@ -35,7 +57,7 @@ void ProbeUse::fields(Fields& f) {
   f("split", split, "valid, train, or the name of a test set");
   f("text", text, "file of sentences instead of a split");
   f("ablate", ablate, "PATTERN=zero|mean|resample|uniform, of heads and sublayers, while it measures");
-  f("arms", arms, "arms that are measured; empty: all");
+  f("arms", arms, "arms or families of arms that are measured; empty: all");
   for (const std::string& rule : ablate) {
     const std::string wrong = complaint(rule);
     f.check(wrong.empty(), "ablate", wrong);

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "config/document.h"
 #include "config/position.h"
+#include "config/problems.h"
 #include "study/probe.h"
 
 namespace attnlab {
@@ -32,6 +34,9 @@ struct ProbeUse {
   // Identity of all that it measures, the weights aside.
   std::string key() const;
 };
+
+// The section `probes:`, {NAME: PROBE} or {NAME: {probe: PROBE, …}}. What is wrong goes to `problems`.
+std::vector<ProbeUse> read_probes(const ConfigNode& section, Problems& problems);
 
 // What a probe found in a folder that it wrote; empty if there is nothing. Throws IoError if it is damaged.
 Record probe_numbers(const ProbeUse& use, const std::filesystem::path& folder);

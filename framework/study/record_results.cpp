@@ -31,7 +31,7 @@ Amount amount_of(const StudyResults& results) {
   Amount amount;
   for (const ArmResult& arm : results.arms)
     for (const RunResult& run : arm.runs) {
-      if (run.status != "done" && run.status != "early_stopped") continue;
+      if (!run.finished()) continue;
       ++amount.runs;
       amount.numbers += std::ssize(run.values.fields());
     }

@@ -20,12 +20,12 @@ std::filesystem::path kept_record(const std::filesystem::path& folder, const std
 // The results that are kept of a study; without arms if there are none. Throws IoError.
 StudyResults kept_results(const std::filesystem::path& folder, const std::string& name);
 
-// How a study ended: with all that its file asks for, with less (fewer seeds were asked for, runs failed), or before it
-// was through.
+// How a study ended: with all that its file asks for, with less (fewer seeds were asked for, runs failed), or
+// before it was through.
 enum class StudyEnd { complete, partial, interrupted };
 
-// Whether results are to take the place of those that are kept. Incomplete ones are not where they hold less, be it
-// fewer runs or fewer of their numbers, and interrupted ones not unless they hold more.
+// Whether results are to take the place of those that are kept. Incomplete ones are not where they hold less,
+// be it fewer runs or fewer of their numbers, and interrupted ones not unless they hold more.
 bool worth_keeping(const StudyResults& made, StudyEnd end, const StudyResults& kept);
 
 // Writes both; a README that is missing is begun with the question and the command. Throws IoError.

@@ -40,8 +40,6 @@ struct ReportedStudy {
   std::vector<ReportedRun> arms;  // one run of each that has any, the baseline's first
 };
 
-bool finished(const RunResult& run) { return run.status == "done" || run.status == "early_stopped"; }
-
 // From the root, without "." and a slash at the end.
 fs::path full_path(const fs::path& path) {
   const fs::path full = fs::absolute(path).lexically_normal();
@@ -161,7 +159,7 @@ class Gathering {
     for (const ArmResult& arm : study.results.arms) {
       add_arm(arm, study, runs);
       for (const RunResult& run : arm.runs) {
-        if (run.folder.empty() || !finished(run)) continue;
+        if (run.folder.empty() || !run.finished()) continue;
         ++noted;
         gone += is_there(run) ? 0 : 1;
       }
@@ -206,7 +204,8 @@ class Gathering {
     bool shown = false;
     std::map<std::string, std::vector<std::int64_t>> wrong;  // what happened, to which seeds
     for (const RunResult& run : arm.runs) {
-      if (!finished(run)) wrong[run.status + (run.error.empty() ? "" : ": " + run.error)].push_back(run.seed);
+      if (!run.finished())
+        wrong[run.status + (run.error.empty() ? "" : ": " + run.error)].push_back(run.seed);
       if (!is_there(run)) continue;
       runs.push_back({{"arm", arm.name}, {"seed", run.seed}, {"folder", fs::absolute(run.folder).string()}});
       if (shown) continue;

@@ -5,6 +5,7 @@
 
 #include "study/statistics.h"
 #include "train/early_stopping.h"
+#include "train/run_folder.h"
 
 namespace attnlab {
 namespace {
@@ -26,6 +27,8 @@ std::optional<double> number_in(const Record& record, const std::string& name) {
 
 }  // namespace
 
+bool RunResult::finished() const { return finished_status(status); }
+
 bool can_pair(const RunResult& run, const RunResult& other) {
   return run.precision.empty() || other.precision.empty() || run.precision == other.precision;
 }
@@ -33,7 +36,7 @@ bool can_pair(const RunResult& run, const RunResult& other) {
 std::map<std::int64_t, double> ArmResult::values(const std::string& metric) const {
   std::map<std::int64_t, double> result;
   for (const RunResult& run : runs) {
-    if (run.status != "done" && run.status != "early_stopped") continue;
+    if (!run.finished()) continue;
     if (metric == "parameters")
       result[run.seed] = static_cast<double>(parameters);
     else if (const auto number = number_in(run.values, metric); number && !std::isnan(*number))

@@ -22,6 +22,8 @@ struct RunResult {
   std::string precision;  // "f32", "bf16" or "f64"; empty where nothing was computed or it is not known
   std::string content;    // what it is: configuration, data, precision and probes
   Record values;
+
+  bool finished() const;
 };
 
 // The learning rates that an arm tried.

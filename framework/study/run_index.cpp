@@ -3,13 +3,12 @@
 #include "core/error.h"
 #include "train/durable_file.h"
 #include "train/record.h"
+#include "train/run_folder.h"
 
 namespace attnlab {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool ended_well(const std::string& status) { return status == "done" || status == "early_stopped"; }
 
 std::string status_of(const fs::path& folder) {
   const fs::path file = folder / "result.json";
@@ -29,7 +28,7 @@ std::optional<fs::path> find(const fs::path& link, std::string RunIdentity::*key
                              bool any_code) {
   std::error_code error;
   const fs::path target = fs::canonical(link, error);
-  if (error || !ended_well(status_of(target))) return std::nullopt;
+  if (error || !finished_status(status_of(target))) return std::nullopt;
   const auto identity = identity_of_folder(target);
   if (!identity || (*identity).*key != wanted.*key) return std::nullopt;
   if (!any_code && identity->code != wanted.code) return std::nullopt;
@@ -45,7 +44,7 @@ void link(const fs::path& name, const fs::path& run) {
 
 }  // namespace
 
-bool finished_run(const fs::path& folder) { return ended_well(status_of(folder)); }
+bool finished_run(const fs::path& folder) { return finished_status(status_of(folder)); }
 
 bool diverged_run(const fs::path& folder) { return status_of(folder) == "diverged"; }
 

@@ -8,6 +8,7 @@
 #include "config/overlays.h"
 #include "config/scalars.h"
 #include "config/spec.h"
+#include "study/arm_names.h"
 #include "study/axes.h"
 #include "study/expectation_record.h"
 
@@ -15,8 +16,14 @@ namespace attnlab {
 namespace {
 
 const std::vector<std::string> kReadByHand{"arms", "axes", "expect", "prepare", "probes", "quick"};
-const std::vector<std::string> kExperimentKeys{"seed",  "precision", "deterministic", "data",
-                                               "model", "train",     "decode",        "axes"};
+
+// What an arm may say besides its own keys: its axes, and what a file without a study says.
+std::vector<std::string> overlay_keys() {
+  std::vector<std::string> keys{"axes"};
+  for (const FieldDoc& field : describe(ExperimentSpec()))
+    if (field.path.find('.') == std::string::npos) keys.push_back(field.path);
+  return keys;
+}
 
 ConfigNode taken(ConfigNode& node, std::string_view key) {
   const ConfigNode::Entry* entry = node.find(key);
@@ -60,7 +67,7 @@ class Reader {
     const auto base = std::make_unique<ExperimentSpec>();
     read_spec(tree_, *base, problems_);
     read_claims();
-    read_probes();
+    study_.probes = read_probes(taken(node_, "probes"), problems_);
     prepare();
     read_arms();
     check_claims();
@@ -115,29 +122,6 @@ class Reader {
     }
   }
 
-  // A probe's name alone stands for {probe: NAME}.
-  void read_probes() {
-    const ConfigNode probes = taken(node_, "probes");
-    if (probes.type != ConfigNode::Type::map) {
-      if (probes.type != ConfigNode::Type::null)
-        problems_.add(probes.position,
-                      "'study.probes' must be a section of named probes, found " + probes.found());
-      return;
-    }
-    for (const ConfigNode::Entry& entry : probes.entries) {
-      const bool short_form = entry.value.type == ConfigNode::Type::scalar;
-      const ConfigNode node = short_form ? assignment("probe", entry.value) : entry.value;
-      ProbeUse use;
-      use.name = entry.key;
-      use.position = entry.position;
-      if (!is_plain_name(use.name) || use.name.find('.') != std::string::npos)
-        problems_.add(entry.position, "'" + use.name.substr(0, 60) +
-                                          "' is no name for a probe: letters, digits, '_' and '-'");
-      read_part({node, "study.probes." + use.name, entry.position}, use, problems_);
-      study_.probes.push_back(std::move(use));
-    }
-  }
-
   void prepare() {
     study_.preparations = read_preparations(taken(node_, "prepare"), tree_, problems_);
     for (const Preparation& preparation : study_.preparations)
@@ -173,17 +157,25 @@ class Reader {
   }
 
   void check_probes() {
-    for (const ProbeUse& use : study_.probes)
-      for (const std::string& arm : use.arms)
-        if (problems_.empty()) require_arm(arm, "study.probes." + use.name, use.position);
+    for (ProbeUse& use : study_.probes)
+      if (problems_.empty()) use.arms = arms_meant(use.arms, "study.probes." + use.name, use.position);
   }
 
+  // With the arms of a family in place of its name.
+  std::vector<std::string> arms_meant(const std::vector<std::string>& names, const std::string& path,
+                                      const SourcePosition& position) {
+    std::vector<std::string> arms;
+    for (const std::string& name : names) {
+      const std::vector<std::string> meant = names_.meant_by(name);
+      if (meant.empty()) problems_.add(position, names_.unknown(path, name));
+      arms.insert(arms.end(), meant.begin(), meant.end());
+    }
+    return arms;
+  }
+
+  // A single arm, or a control.
   void require_arm(const std::string& name, const std::string& path, const SourcePosition& position) {
-    if (runs(name) || std::find(all_names_.begin(), all_names_.end(), name) != all_names_.end()) return;
-    const std::string near = closest_match(name, all_names_);
-    problems_.add(position, "'" + path + "': no arm has the name '" + name + "'" +
-                                (near.empty() ? "; there are: " + join_names(all_names_)
-                                              : ", did you mean '" + near + "'?"));
+    if (!runs(name) && !names_.has(name)) problems_.add(position, names_.unknown(path, name));
   }
 
   void require_axis(const std::string& key, const Claim& claim) {
@@ -255,13 +247,18 @@ class Reader {
     ConfigNode own;  // the arm's own keys; the rest is an overlay on the experiment
     own.type = ConfigNode::Type::map;
     own.position = overlay.position;
+    const std::vector<std::string> others = overlay_keys();
     if (overlay.type == ConfigNode::Type::map) {
-      for (const char* key : {"note", "control", "untrained", "published", "rates"})
-        if (const auto* found = overlay.find(key)) own.entries.push_back(*found), taken(overlay, key);
+      const auto mine = std::stable_partition(
+          overlay.entries.begin(), overlay.entries.end(), [&others](const ConfigNode::Entry& one) {
+            return std::find(others.begin(), others.end(), one.key) != others.end();
+          });
+      own.entries.assign(mine, overlay.entries.end());
+      overlay.entries.erase(mine, overlay.entries.end());
     } else if (overlay.type != ConfigNode::Type::null) {
       return problems_.add(overlay.position, "'" + path + "' must be a section, found " + overlay.found());
     }
-    read_part({own, path, entry.position, kExperimentKeys}, spec, problems_);
+    read_part({own, path, entry.position, others}, spec, problems_);
     const std::vector<GridPoint> grid = grid_of(taken(overlay, "axes"), path + ".axes", problems_);
     if (spec.published.size() > 1 && spec.published.size() != grid.size()) {
       problems_.add(entry.position,
@@ -276,6 +273,7 @@ class Reader {
                const GridPoint& inner, std::size_t index, const GridPoint& outer) {
     Arm arm;
     arm.name = entry.key + inner.suffix() + outer.suffix();
+    names_.add(arm.name, entry.key);
     arm.spec = spec;
     arm.position = entry.position;
     arm.baseline = outer.suffix();  // completed when all are known
@@ -298,26 +296,18 @@ class Reader {
     study_.arms.push_back(std::move(arm));
   }
 
-  void check_names(const std::vector<std::string>& wanted, const char* key) {
-    const std::vector<std::string>& known = all_names_;
+  SourcePosition place_of(const char* key) const {
     const ConfigNode::Entry* entry = node_.find(key);
-    for (const std::string& name : wanted) {
-      if (study_.find(name) != nullptr) continue;
-      const std::string near = closest_match(name, known);
-      problems_.add(
-          entry ? entry->position : start_,
-          "'study." + std::string(key) + "': no arm has the name '" + name + "'" +
-              (near.empty() ? "; there are: " + join_names(known) : ", did you mean '" + near + "'?"));
-    }
+    return entry ? entry->position : start_;
   }
 
   void select() {
     if (!problems_.empty()) return;
-    for (const Arm& arm : study_.arms) all_names_.push_back(arm.name);
     StudySpec& spec = study_.spec;
-    check_names(spec.only, "only");
-    check_names(spec.without, "without");
-    if (!spec.baseline.empty()) check_names({spec.baseline}, "baseline");
+    spec.only = arms_meant(spec.only, "study.only", place_of("only"));
+    spec.without = arms_meant(spec.without, "study.without", place_of("without"));
+    if (!spec.baseline.empty() && !names_.has(spec.baseline))
+      problems_.add(place_of("baseline"), names_.unknown("study.baseline", spec.baseline));
     if (spec.baseline.empty()) spec.baseline = study_.arms.front().name;
     const auto in = [](const std::vector<std::string>& list, const std::string& name) {
       return std::find(list.begin(), list.end(), name) != list.end();
@@ -350,7 +340,7 @@ class Reader {
   ConfigNode node_;
   SourcePosition start_;
   Study study_;
-  std::vector<std::string> all_names_;
+  ArmNames names_;
   Problems problems_;
 };
 

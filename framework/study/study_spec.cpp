@@ -39,8 +39,8 @@ void StudySpec::fields(Fields& f) {
   f("columns", columns, "further metrics in the table");
   f("baseline", baseline, "arm that the others are compared with; empty: the first");
   f("seeds", seeds, at_least(0), "every arm runs once with each");
-  f("only", only, "names of the arms to run; empty: all");
-  f("without", without, "names of arms to leave out");
+  f("only", only, "names of the arms to run, or of families of arms that axes make; empty: all");
+  f("without", without, "the same, to leave out");
   f("controls", controls,
     "scores computed from the data, without a model: majority, by_position, copy, unigram, or those that the "
     "task names");

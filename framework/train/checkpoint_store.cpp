@@ -94,11 +94,24 @@ void set_aside(const fs::path& checkpoint) {
   if (error) throw IoError("cannot rename " + checkpoint.string() + ": " + error.message());
 }
 
+void own_copy(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_symlink(folder, error)) return;
+  const fs::path copy = temporary_name(folder);
+  fs::remove_all(copy, error);
+  fs::copy(fs::canonical(folder, error), copy, fs::copy_options::recursive | fs::copy_options::copy_symlinks,
+           error);
+  if (!error) fs::remove(folder, error);
+  if (!error) fs::rename(copy, folder, error);
+  if (error) throw IoError("cannot copy what " + folder.string() + " leads to: " + error.message());
+}
+
 CheckpointStore::CheckpointStore(fs::path folder, const Retention& retention)
     : folder_(std::move(folder)), retention_(retention) {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) throw IoError("cannot create folder " + folder_.string() + ": " + error.message());
+  if (fs::is_symlink(folder_)) return;
   std::vector<fs::path> left_over;
   for (const auto& entry : fs::directory_iterator(folder_))
     if (entry.path().filename().string().rfind(kTemporaryPrefix, 0) == 0) left_over.push_back(entry.path());
@@ -108,6 +121,7 @@ CheckpointStore::CheckpointStore(fs::path folder, const Retention& retention)
 
 fs::path CheckpointStore::save(const ParameterSet& parameters, const Optimizer* optimizer,
                                const TrainingState& state, std::optional<double> score, SavedFor reason) {
+  own_copy(folder_);
   const fs::path path = folder_ / (std::string(kPrefix) + std::to_string(state.step));
   write_checkpoint(path, parameters, optimizer, state, score, reason);
   point_and_prune();

@@ -20,11 +20,12 @@ struct Retention {
 class CheckpointStore {
  public:
   // Makes the folder if need be, removes what a killed run left half written, and repairs `last`. Only the
-  // run that holds the folder's lock may have a store. Throws IoError.
+  // run that holds the folder's lock may have a store. A folder that is a link to another run's stays as it
+  // is until something is saved. Throws IoError.
   CheckpointStore(std::filesystem::path folder, const Retention& retention);
 
-  // Writes step-N, moves the links, then removes what retention does not keep. Throws IoError; everything
-  // that was there before is then still there.
+  // Writes step-N, moves the links, then removes what retention does not keep; into a copy of its own if the
+  // folder was a link. Throws IoError; everything that was there before is then still there.
   std::filesystem::path save(const ParameterSet& parameters, const Optimizer* optimizer,
                              const TrainingState& state, std::optional<double> score = {},
                              SavedFor reason = SavedFor::schedule);
@@ -48,6 +49,9 @@ SoundCheckpoint last_sound_checkpoint(const std::filesystem::path& folder);
 // Renames step-N to damaged-step-N (replacing one of that name), so that it counts no more and nothing is
 // lost.
 void set_aside(const std::filesystem::path& checkpoint);
+
+// Puts a copy of what it leads to in place of a folder that is a link; nothing for others. Throws IoError.
+void own_copy(const std::filesystem::path& folder);
 
 // The checkpoints in DIR/checkpoints by rising step. Empty if there is no such folder.
 std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& folder);

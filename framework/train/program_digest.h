@@ -13,8 +13,8 @@ std::string code_digest();
 // Throws IoError if the file cannot be read.
 void note_loaded_module(const std::filesystem::path& file);
 
-// A digest together with the bytes of the modules noted so far, in whatever order they were; without modules it is
-// `digest` itself.
+// A digest together with the bytes of the modules noted so far, in whatever order they were; without modules
+// it is `digest` itself.
 std::string with_modules(const std::string& digest);
 
 // code_digest() with_modules.

@@ -33,8 +33,9 @@ struct RunOutcome {
   Record result;      // what result.json holds; empty if the run was finished before
 };
 
-// Throws ConfigError, DataError, DivergedError, IoError. Logs to stderr. With a profile: its table goes to the log
-// and to profile.txt in the folder, all of it to profile.json, and the timeline of the first steps to trace.json.
+// Throws ConfigError, DataError, DivergedError, IoError. Logs to stderr. With a profile: its table goes to
+// the log and to profile.txt in the folder, all of it to profile.json, and the timeline of the first steps to
+// trace.json.
 RunOutcome run_experiment(const ExperimentSpec& spec, const RunOptions& options);
 
 // The name of a task's trivial baseline among the results of a run: "baseline_root_operator".

@@ -78,6 +78,8 @@ void require_replaceable(const fs::path& folder) {
 
 }  // namespace
 
+bool finished_status(const std::string& status) { return status == "done" || status == "early_stopped"; }
+
 RunFolder::RunFolder(fs::path path, FolderMode mode) : path_(std::move(path)), mode_(mode) {
   std::error_code error;
   const auto status = fs::status(path_, error);
@@ -96,8 +98,8 @@ bool RunFolder::finished() const {
   if (!fs::exists(result)) return false;
   const Record record = parse_record(read_small_file(result), result.string());
   const RecordValue* status = record.find("status");
-  return status != nullptr && (*status == RecordValue(std::string("done")) ||
-                               *status == RecordValue(std::string("early_stopped")));
+  const auto* text = status == nullptr ? nullptr : std::get_if<std::string>(status);
+  return text != nullptr && finished_status(*text);
 }
 
 bool RunFolder::has_checkpoint() const { return last_checkpoint(checkpoints()).has_value(); }

@@ -12,6 +12,9 @@
 
 namespace attnlab {
 
+// Of the `status` in a result.json: whether the run came to its end, by its steps or by early stopping.
+bool finished_status(const std::string& status);
+
 enum class FolderMode { fresh, resume, overwrite };
 
 struct RunPapers {

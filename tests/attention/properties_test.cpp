@@ -18,8 +18,8 @@ TEST_CASE("every attention keeps its promises") {
 }
 
 TEST_CASE("an attention that there is not is an error with a near match") {
-  CHECK_THROWS_WITH(check_attention("scaled_dott"), Catch::Contains("did you mean 'scaled_dot'?"));
-  CHECK_THROWS_WITH(check_attention("scaled_dot", "beauty"), Catch::Contains("no property 'beauty'"));
+  CHECK_THROWS_WITH(check_attention("scaled_dott"), containing("did you mean 'scaled_dot'?"));
+  CHECK_THROWS_WITH(check_attention("scaled_dot", "beauty"), containing("no property 'beauty'"));
 }
 
 TEST_CASE("what is not promised is refused or said") {

@@ -109,7 +109,8 @@ TEST_CASE("products in several passes over their depth, and large results, agree
   check_case<bfloat16, bfloat16>(random, {770, 40, 704, false, true, true});
 }
 
-TEST_CASE("products whose operands are read where they lie, or not for their strides, agree with plain sums") {
+TEST_CASE(
+    "products whose operands are read where they lie, or not for their strides, agree with plain sums") {
   std::mt19937 random(7);
   for (const Index stride : {512, 640, 1024})
     for (const Index rows : {5, 13, 29, 43}) {

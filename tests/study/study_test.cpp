@@ -66,6 +66,22 @@ TEST_CASE("arms are overlays; axes make grids of them") {
   CHECK(study.find("small-3-100")->baseline == "base-100");
 }
 
+TEST_CASE("the name of an arm with axes stands for all arms that they make") {
+  const std::string arms =
+      "  arms: {base: {}, deep: {axes: {model.layers: [2, 3]}}, wide: {model: {width: 8}}}\n";
+  CHECK(names(read(arms + "  only: [base, deep]\n")) == Names{"base", "deep-2", "deep-3"});
+  CHECK(names(read(arms + "  without: [deep]\n")) == Names{"base", "wide"});
+  const Study probed = read(arms + "  probes: {maps: {probe: attention_maps, arms: [deep, wide]}}\n");
+  CHECK(probed.probes[0].arms == Names{"deep-2", "deep-3", "wide"});
+  // Where a single arm is needed, its members are named.
+  CHECK(refusal(arms + "  baseline: deep\n")
+            .find("'study.baseline': no arm has the name 'deep'; it is a family of arms: deep-2, deep-3") !=
+        std::string::npos);
+  CHECK(refusal(arms + "  expect: {good: {kind: band, arm: deep, at_least: 0}}\n").find("deep-2, deep-3") !=
+        std::string::npos);
+  CHECK(refusal(arms + "  only: [dep-2]\n").find("did you mean 'deep-2'?") != std::string::npos);
+}
+
 TEST_CASE("ranges are linear or logarithmic, and read as a person meant them") {
   const auto values = [](RangeSpec range) { return range.values(); };
   CHECK(values({.from = 1, .to = 2, .step = 0.25}) == std::vector<double>{1, 1.25, 1.5, 1.75, 2});
@@ -101,6 +117,9 @@ TEST_CASE("what is wrong with a study is said with its place, all at once") {
   CHECK(text.find("must be above 0") != std::string::npos);
   CHECK(refusal("  arms: {a: {axes: {model.heads: 4}}}\n").find("list of values or a range") !=
         std::string::npos);
+  CHECK(refusal("  arms: {a: {controll: true}}\n")
+            .find("unknown key 'study.arms.a.controll', did you mean 'control'?") != std::string::npos);
+  CHECK(refusal("  arms: {a: {modle: {layers: 1}}}\n").find("did you mean 'model'?") != std::string::npos);
   CHECK(refusal("  arms: {a: 3}\n").find("'study.arms.a' must be a section, found '3'") != std::string::npos);
   CHECK(refusal("  arms: [a]\n").find("section of named arms") != std::string::npos);
   CHECK(refusal("  arms: {a: {axes: {model.layers: [1, 2, 3]}, published: [1, 2]}}\n")

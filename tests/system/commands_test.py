@@ -25,6 +25,13 @@ class Help(SystemTest):
                 self.assert_log_only(self.attnlab(*wrong, code=2))
         self.assertEqual([path.name for path in self.folder.iterdir()], ["tiny.yaml"])
 
+    def test_commands_that_there_are_not(self):
+        for words, wanted in ((["runn", "tiny.yaml"], "no command 'runn', did you mean 'run'?"), (["study", "--help"], "no command 'study'; there are: bench"),
+                              (["rport", "--help"], "did you mean 'report'?")):
+            done = self.attnlab(*words, code=2)
+            self.assertIn(wanted, done.err)
+            self.assertEqual(done.out, "")
+
     def test_list(self):
         entries = json.loads(self.attnlab("list", "--json").out)
         names = {entry["name"] for entry in entries if entry["registry"] == "attention"}

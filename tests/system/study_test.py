@@ -343,7 +343,7 @@ study:
             self.assertFalse((self.folder / "runs").exists(), "nothing ran")
 
         refused("    no_mlp: {model: {mpl: false}}\n", "bad.yaml:10:22: error: unknown key 'model.mpl', did you mean 'mlp'?")
-        refused("    no_mlp: {publshed: 3}\n", "bad.yaml:10:14: error: unknown key 'publshed'")
+        refused("    no_mlp: {publshed: 3}\n", "bad.yaml:10:14: error: unknown key 'study.arms.no_mlp.publshed', did you mean 'published'?")
         refused("    no_mlp: {axes: {model.heads: []}}\n", "bad.yaml:10:21: error:", "axis without values")
         refused("    no_mlp: {axes: {model.heads: {from: 3, to: 1, step: 1}}}\n", "must be larger than 'from'")
         refused("    full: {}\n", "bad.yaml:10:5: error:", "key 'full' given twice")

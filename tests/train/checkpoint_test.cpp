@@ -189,6 +189,23 @@ TEST_CASE("the store keeps the last and the best and moves its links") {
   CHECK(names_in(folder) == Names{"best", "last", "step-25", "step-30"});
 }
 
+TEST_CASE("a store in a link to another run's checkpoints saves into a copy of its own") {
+  const ScratchFolder scratch;
+  const fs::path other = scratch.path() / "other", folder = scratch.path() / "checkpoints";
+  const Small model(1);
+  CheckpointStore theirs(other, {2, 1, true});
+  for (const Index step : {5, 10})
+    theirs.save(model.parameters, model.optimizer.get(), some_state(step), 1.0);
+  const Names before = names_in(other);
+  fs::create_directory_symlink("other", folder);
+  CheckpointStore store(folder, {1, 0, true});
+  CHECK(fs::is_symlink(folder));  // it may only be scored
+  store.save(model.parameters, model.optimizer.get(), some_state(15));
+  CHECK_FALSE(fs::is_symlink(folder));
+  CHECK(names_in(folder) == Names{"last", "step-15"});
+  CHECK(names_in(other) == before);
+}
+
 TEST_CASE("the average of checkpoints is the mean of their weights") {
   const ScratchFolder scratch;
   std::vector<fs::path> folders;

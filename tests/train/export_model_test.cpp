@@ -107,8 +107,7 @@ TEST_CASE("models are fetched from a folder or an address, known ones by checksu
   CHECK_THROWS_AS(fetch_model(hub + "/nobody/tiny/resolve/main", options), IoError);
   CHECK(fetch_model(hub + "/one/tiny/resolve/main/", options) == options.root / "tiny");
   CHECK(fetch_model(hub + "/one/tiny/resolve/main", options) == options.root / "tiny");
-  CHECK_THROWS_WITH(fetch_model(hub + "/other/tiny/resolve/main", options),
-                    Catch::Contains("tiny is of file://"));
+  CHECK_THROWS_WITH(fetch_model(hub + "/other/tiny/resolve/main", options), containing("tiny is of file://"));
   CHECK(Loaded((options.root / "tiny").string()).spec.model.width == 24);
   CHECK_THROWS_AS(fetch_model("gpt-2", options), ConfigError);
   FetchModelOptions from = options;
