@@ -73,6 +73,9 @@ class AttentionKind {
   virtual Projections projections() const { return {}; }
   // Rows [N, H*V]; N = mask.queries.rows(). A query that sees nothing gives a zero row and no gradient.
   virtual Var forward(Tape& tape, const HeadRows& rows, const Mask& mask) const = 0;
+  // What queries can see of what the mask lets them see, for probes: the band of a window. Everything by
+  // default.
+  virtual Mask narrowed(const Mask& mask) const { return mask; }
   // The formula in plain loops over one head of one sentence -> [T, V]: the naive twin that tests compare
   // with.
   virtual std::vector<double> reference(const HeadProblem& problem) const = 0;

@@ -16,6 +16,8 @@ AttentionShape shape_of(const Scope& scope, const AttentionSpec& spec, const Mul
                       std::to_string(shape.H) + " heads; set key_width");
   shape.K = spec.key_width.value_or(plan.width / shape.H);
   shape.V = spec.value_width.value_or(shape.K);
+  if (plan.heads_left.value_or(0) > shape.H)
+    throw ConfigError(join_text(scope.path, ": ", *plan.heads_left, " heads cannot be left of ", shape.H));
   shape.H = plan.heads_left.value_or(shape.H);
   shape.longest = plan.longest;
   shape.dropout = plan.dropout;
@@ -161,6 +163,7 @@ MultiHeadAttention::Memory MultiHeadAttention::keys_and_values(const Var& memory
 }
 
 MultiHeadAttention::Memory MultiHeadAttention::project_memory(const Var& memory) const {
+  if (!wanted_.output) return {};  // no heads, so none that share keys and values
   const Memory shared = shared_out(keys_and_values(memory, 0));  // in decoding: no dropout
   const HeadRows rows = observed({{}, shared.key, shared.value});
   return {rows.key, rows.value};

@@ -22,7 +22,8 @@ class MultiHeadAttention {
     const PositionSpec* positions = nullptr;  // of self-attention: rotary ones turn queries and keys
     std::optional<Index> heads_left;  // of them, after removal; their width stays. 0: the output's bias alone
   };
-  // Throws ConfigError if the kind cannot be causal but must, or if the heads do not divide what they share.
+  // Throws ConfigError if the kind cannot be causal but must, if the heads do not divide what they share, or
+  // if more are left than there were.
   MultiHeadAttention(const Scope& scope, const AttentionSpec& spec, const Plan& plan);
 
   // Rows of queries [N, D] and of the memory they look at [M, D] -> [N, D]. Self-attention passes the same

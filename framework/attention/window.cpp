@@ -16,9 +16,12 @@ class Window final : public AttentionKind {
         width_(width) {}
 
   Var forward(Tape&, const HeadRows& rows, const Mask& mask) const override {
+    return attend(rows.query, rows.key, rows.value, narrowed(mask), options_);
+  }
+  Mask narrowed(const Mask& mask) const override {
     Mask banded = mask;
     banded.band = mask.band < 0 ? width_ : std::min(width_, mask.band);
-    return attend(rows.query, rows.key, rows.value, banded, options_);
+    return banded;
   }
   std::vector<double> reference(const HeadProblem& problem) const override {
     HeadProblem banded = problem;

@@ -42,6 +42,7 @@ Images parse_idx(std::string_view images, std::string_view labels, const std::st
   const auto count = idx_shape(labels, 1, name + " (labels)");
   if (shape[0] != count[0])
     throw DataError(join_text(name, ": ", shape[0], " images, but ", count[0], " labels"));
+  if (shape[1] == 0 || shape[2] == 0) throw DataError(name + ": images without pixels");
   Images result{shape[1], shape[2], 1, {}, {}};
   result.pixels.assign(images.begin() + 16, images.end());
   result.labels.assign(labels.begin() + 8, labels.end());

@@ -23,7 +23,7 @@ struct Images {
 };
 
 // The bytes of an IDX file of images (0x803) and of one of labels (0x801). `name` is for messages. Throws
-// DataError where header and size disagree, or the two have other counts.
+// DataError where header and size disagree, images have no pixels, or the two have other counts.
 Images parse_idx(std::string_view images, std::string_view labels, const std::string& name);
 // Records of the CIFAR-10 binary format: a label, then the red, green and blue planes of 32 x 32. Throws
 // DataError.

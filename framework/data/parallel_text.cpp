@@ -4,12 +4,12 @@
 #include <array>
 #include <unordered_map>
 
-#include "config/error.h"
 #include "config/registry.h"
 #include "core/error.h"
 #include "data/data_set.h"
 #include "data/encode.h"
 #include "data/files.h"
+#include "data/test_names.h"
 
 namespace attnlab {
 namespace {
@@ -34,27 +34,15 @@ Pairs read_pairs(const ParallelTextSpec& spec, const fs::path& root, const std::
   return pairs;
 }
 
-// What test sets are called: the end of their path, or all of it where several end alike, so that none takes
-// the place of another among scores and outputs.
-std::vector<std::string> names_of_tests(const std::vector<std::string>& tests) {
-  std::vector<std::string> ends, names;
-  for (const std::string& test : tests) ends.push_back(fs::path(test).filename().string());
-  for (std::size_t i = 0; i < tests.size(); ++i) {
-    const bool alone = std::count(ends.begin(), ends.end(), ends[i]) == 1;
-    std::string name = alone ? ends[i] : tests[i];
-    std::replace(name.begin(), name.end(), '/', '_');
-    for (std::size_t j = 0; j < i; ++j)
-      if (names[j] == name && tests[j] != tests[i])
-        throw ConfigError("error: data.task.test: '" + tests[j] + "' and '" + tests[i] +
-                          "' would both be called '" + name + "'");
-    names.push_back(std::move(name));
-  }
-  return names;
+std::vector<std::string> names_of(const std::vector<std::string>& tests) {
+  std::vector<TestFile> files;
+  for (const std::string& test : tests) files.push_back({test, fs::path(test).filename().string(), test});
+  return names_of_tests(files, "data.task.test");
 }
 
 // Takes a validation and a test split out of `all`: two of every `period` different source lines. Equal
-// source lines go the same way, so that none is learned and tested.
-std::array<Pairs, 3> held_out(Pairs all, Index period) {
+// source lines go the same way, so that none is learned and tested. `file` is for messages.
+std::array<Pairs, 3> held_out(Pairs all, Index period, const std::string& file) {
   std::array<Pairs, 3> splits{Pairs{all.name, {}, {}}, Pairs{"valid", {}, {}}, Pairs{"test", {}, {}}};
   std::unordered_map<std::string, Index> numbers;
   for (std::size_t i = 0; i < all.source.size(); ++i) {
@@ -64,6 +52,9 @@ std::array<Pairs, 3> held_out(Pairs all, Index period) {
     into.source.push_back(std::move(all.source[i]));
     into.target.push_back(std::move(all.target[i]));
   }
+  if (splits[1].source.empty() || splits[2].source.empty())
+    throw DataError(join_text(file, ": hold_out ", period, " of ", numbers.size(),
+                              " different source lines leaves none for validation or test; lower it"));
   return splits;
 }
 
@@ -188,13 +179,14 @@ Task ParallelTextSpec::load(const fs::path& root) const {
   Pairs training = read_pairs(*this, root, train), validation;
   std::vector<Pairs> tests;
   if (hold_out > 0) {
-    auto splits = held_out(std::move(training), hold_out);
+    const fs::path file = find_data_file(root, folder, file_name(train, source));
+    auto splits = held_out(std::move(training), hold_out, file.string());
     training = std::move(splits[0]);
     validation = std::move(splits[1]);
     tests.push_back(std::move(splits[2]));
   } else {
     validation = read_pairs(*this, root, valid);
-    const std::vector<std::string> called = names_of_tests(test);
+    const std::vector<std::string> called = names_of(test);
     for (std::size_t i = 0; i < test.size(); ++i) {
       tests.push_back(read_pairs(*this, root, test[i]));
       tests.back().name = called[i];

@@ -43,10 +43,13 @@ struct RunningTextSpec final : TaskSpec {
 
   Task load(const fs::path& root) const override {
     Lines whole = read_text(root, train);
+    const std::size_t count = whole.size();
     Lines test_lines = test.empty() ? cut_end(whole, test_fraction) : read_text(root, test);
     // The fraction is of the whole text, part of which is gone by now.
     const double rest = test.empty() ? 1 - test_fraction : 1;
     Lines valid_lines = valid.empty() ? cut_end(whole, valid_fraction / rest) : read_text(root, valid);
+    if (test.empty()) check_cut(test_lines, "test", test_fraction, root, count);
+    if (valid.empty()) check_cut(valid_lines, "valid", valid_fraction, root, count);
     if (whole.empty()) throw DataError(train + ": no line is left to train on");
     Task task;
     task.target = learned_tokenizer(*tokenizer, whole, root / "cache" / "vocabularies");
@@ -67,6 +70,7 @@ struct RunningTextSpec final : TaskSpec {
     }
     return splits;
   }
+  bool ends_lines_with_newline() const override { return line_end == LineEnd::newline; }
   Index overlong_words() const override { return 100000; }  // a paragraph a line is usual
 
  private:
@@ -105,6 +109,15 @@ struct RunningTextSpec final : TaskSpec {
     Lines end(lines.begin() + static_cast<std::ptrdiff_t>(count), lines.end());
     lines.resize(count);
     return end;
+  }
+
+  // A split that is asked for has lines, or early stopping and scores would do without it in silence.
+  void check_cut(const Lines& cut, const std::string& split, double fraction, const fs::path& root,
+                 std::size_t count) const {
+    if (fraction > 0 && cut.empty())
+      throw DataError(join_text(
+          find_data_file(root, folder, train).string(), ": ", split, "_fraction ", fraction, " of ", count,
+          " lines is no whole line; break the text into lines, or set ", split, " to a file"));
   }
 
   Corpus blocks(const Tokenizer& words, const Lines& lines, const std::string& name, Lines& notes) const {

@@ -2,6 +2,7 @@
 // of the last rows are their exclusive or. Inputs of validation and test are held out from training: n = 5
 // has only 1,024.
 #include <algorithm>
+#include <set>
 
 #include "config/registry.h"
 #include "core/error.h"
@@ -56,20 +57,22 @@ struct BitXor final : TaskSpec {
 
  private:
   // Inputs that training never shows, in a random order: as many as validation and test ask for, if there
-  // are.
+  // are; all different.
   std::vector<std::uint64_t> held_out_codes(std::uint64_t inputs) const {
     const Random order(static_cast<std::uint64_t>(seed), stream_name("data.bit_xor.held_out_order"));
-    // Few inputs: all of them, shuffled. Many: draws, of which hardly two are the same.
+    // Few inputs: all of them, shuffled. Many: draws that did not come before; not without end, for
+    // `held_out` may be too small for as many.
     const bool few = inputs <= (1U << 16);
     const std::vector<Index> shuffled =
         few ? order.permutation(static_cast<Index>(inputs)) : std::vector<Index>{};
     const std::uint64_t wanted = static_cast<std::uint64_t>(valid) + static_cast<std::uint64_t>(test);
     const std::uint64_t draws = few ? inputs : 16 * wanted;
+    std::set<std::uint64_t> seen;
     std::vector<std::uint64_t> codes;
     for (std::uint64_t i = 0; i < draws && codes.size() < wanted; ++i) {
       const std::uint64_t code =
           few ? static_cast<std::uint64_t>(shuffled[static_cast<std::size_t>(i)]) : order.below(i, inputs);
-      if (is_held_out(code)) codes.push_back(code);
+      if (is_held_out(code) && (few || seen.insert(code).second)) codes.push_back(code);
     }
     return codes;
   }

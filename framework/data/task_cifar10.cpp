@@ -20,6 +20,8 @@ struct Cifar10 final : ImageTaskSpec {
     f("train", train, "files of the training images");
     f("test", test, "files of the test images");
     ImageTaskSpec::fields(f);
+    f.check(!train.empty(), "train", "names no file");
+    f.check(!test.empty(), "test", "names no file");
   }
   Task load(const std::filesystem::path& root) const override {
     return make(read(root, train), read(root, test),

@@ -49,6 +49,7 @@ Task ImageTaskSpec::make(const Images& train, const Images& test,
   if (valid_images >= train.count())
     throw DataError(
         join_text("valid_images is ", valid_images, ", but there are only ", train.count(), " images"));
+  if (test.count() == 0) throw DataError("the test files have no images");
   if (extent_of(train) != extent_of(test))
     throw DataError("test images of another size (height x width x channels) than training images: " +
                     extent_of(test) + ", expected " + extent_of(train));

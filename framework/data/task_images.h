@@ -14,7 +14,8 @@ struct ImageTaskSpec : TaskSpec {
   void fields(Fields& f) override;
 
  protected:
-  // Examples of both files; the validation split is the end of the first.
+  // Examples of both files; the validation split is the end of the first. Throws DataError where a split has
+  // no images, images differ in size, or a label is none of the classes.
   Task make(const Images& train, const Images& test, const std::vector<std::string>& classes) const;
 };
 

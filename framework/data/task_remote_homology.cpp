@@ -12,6 +12,7 @@
 #include "data/labels.h"
 #include "data/proteins.h"
 #include "data/task_spec.h"
+#include "data/test_names.h"
 #include "data/vocabulary.h"
 
 namespace attnlab {
@@ -78,6 +79,7 @@ struct RemoteHomology final : TaskSpec {
   }
 
   Task load(const fs::path& root) const override {
+    const std::vector<std::string> names = names_of_splits();
     const auto trained = read(root, train), validated = read(root, valid);
     std::vector<std::vector<Protein>> tested;
     for (const auto& name : tests) tested.push_back(read(root, name));
@@ -95,7 +97,7 @@ struct RemoteHomology final : TaskSpec {
     fill(task, trained, "training", task.train);
     fill(task, validated, "validation", task.valid);
     for (std::size_t i = 0; i < tests.size(); ++i) {
-      task.tests.push_back({split_name(tests[i]), {}});
+      task.tests.push_back({names[i], {}});
       fill(task, tested[i], task.tests.back().name, task.tests.back().corpus);
     }
     const Corpus& first = task.tests.front().corpus;
@@ -111,9 +113,15 @@ struct RemoteHomology final : TaskSpec {
   }
 
   // "remote_homology_test_fold_holdout.json" is the split test_fold_holdout.
-  static std::string split_name(const std::string& file) {
-    const std::string stem = fs::path(file).stem().string(), prefix = "remote_homology_";
-    return stem.starts_with(prefix) ? stem.substr(prefix.size()) : stem;
+  std::vector<std::string> names_of_splits() const {
+    const std::string prefix = "remote_homology_";
+    std::vector<TestFile> files;
+    for (const fs::path test : tests) {
+      const std::string stem = test.stem().string();
+      files.push_back({test.string(), stem.starts_with(prefix) ? stem.substr(prefix.size()) : stem,
+                       (test.parent_path() / stem).string()});
+    }
+    return names_of_tests(files, "data.task.tests");
   }
 
   void fill(Task& task, const std::vector<Protein>& proteins, const std::string& split,

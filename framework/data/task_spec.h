@@ -20,6 +20,9 @@ struct TaskSpec {
   virtual Task load(const std::filesystem::path& root) const = 0;
   // The text files that load() reads, whether they exist or not; none for a task that reads no text.
   virtual std::vector<TextSplit> texts(const std::filesystem::path& /*root*/) const { return {}; }
+  // Whether the text that a language model learns ends lines with the line break itself; otherwise </s>
+  // stands between lines. What a prompt begins with follows from it.
+  virtual bool ends_lines_with_newline() const { return false; }
   // Words beyond which the data doctor calls a line overlong.
   virtual Index overlong_words() const { return 256; }
 };

@@ -28,14 +28,21 @@ std::vector<std::string_view> units(TokenUnit unit, std::string_view line) {
   return unit == TokenUnit::word ? words(line) : characters(line);
 }
 
-// One entry a line, so line breaks and the escape itself are written as \n and \\.
+// Backslashes, and perhaps an n after them: how a line break is written, and all that could be taken for one.
+bool like_escape(std::string_view entry) {
+  if (!entry.starts_with('\\')) return false;
+  const std::size_t rest = std::min(entry.find_first_not_of('\\'), entry.size());
+  return rest == entry.size() || entry.substr(rest) == "n";
+}
+
+// One entry a line, so a line break is written as \n; what looks like it has one more backslash in front.
 std::string escaped(const std::string& entry) {
   if (entry == "\n") return "\\n";
-  return entry == "\\" ? "\\\\" : entry;
+  return like_escape(entry) ? "\\" + entry : entry;
 }
-std::string unescaped(const std::string& entry) {
-  if (entry == "\\n") return "\n";
-  return entry == "\\\\" ? "\\" : entry;
+std::string unescaped(const std::string& line) {
+  if (line == "\\n") return "\n";
+  return line.starts_with("\\\\") && like_escape(line) ? line.substr(1) : line;
 }
 
 }  // namespace

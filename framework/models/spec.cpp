@@ -54,13 +54,20 @@ void HeadSpec::set_all(const std::string& pool_name) {
 }
 
 void HeadSpec::fields(Fields& f) {
-  f.choice("pool", pool, kPools,
-           "rows that the output maps: none takes every row; last, cls (the first) and mean stand for the "
-           "example");
+  f.choice(
+      "pool", pool, kPools,
+      "rows that the output maps: none takes every row; last, cls (the first, in encoders) and mean stand "
+      "for the example");
   f("rows", rows, at_least(1), "of last: how many; unset: as the task wants", "rows");
   f("gain", gain, at_least(0), "factor on the initial weights of a pooled head");
   f("bias", bias, "of a pooled head");
 }
+
+namespace {
+bool none_above(std::int64_t most, const std::vector<std::int64_t>& numbers) {
+  return std::none_of(numbers.begin(), numbers.end(), [most](std::int64_t n) { return n > most; });
+}
+}  // namespace
 
 void StackSpec::fields(Fields& f) {
   f.choice("backbone", backbone, {{"attention", Backbone::attention}, {"lstm", Backbone::lstm}},
@@ -77,6 +84,8 @@ void StackSpec::fields(Fields& f) {
             "one number for each layer");
   f("feed_forward", feed_forward, at_least(1), "inner columns of the MLP");
   f.kind("attention", attention, "self-attention");
+  f.check(!attention || none_above(attention->heads.value_or(heads), layer_heads), "layer_heads",
+          "more heads left than there are");
   f.scalar_or_section("skip", skip, "skip connections; true or false sets all");
   f.scalar_or_section("mlp", mlp, "MLP sublayers; true or false switches them");
   f.scalar_or_section("norm", norm, "layer normalisation; pre, post or none sets the position");
@@ -134,8 +143,15 @@ void ModelSpec::fields(Fields& f) {
       "this kind of attention cannot hide the future, which a decoder needs (decoder.attention may differ)");
   f.check(kind != ModelKind::encoder_decoder || decoder.backbone == Backbone::attention, "backbone",
           "a decoder looks at its encoder by attention (encoder.backbone may differ)");
+  f.check(kind != ModelKind::encoder_decoder || !cross_attention ||
+              none_above(cross_attention->heads.value_or(decoder.heads), decoder.layer_cross_heads),
+          "decoder.layer_cross_heads", "more heads left than there are");
   f.check(!pooled() || kind != ModelKind::encoder_decoder, "head",
           "needs kind: encoder or decoder, which read the example alone");
+  const bool left_to_right =
+      kind == ModelKind::decoder || (kind == ModelKind::encoder && encoder.backbone == Backbone::lstm);
+  f.check(head.pool != Pooling::cls || !left_to_right, "head",
+          "cls is the first row, which sees only itself here; say last or mean");
 }
 
 }  // namespace attnlab

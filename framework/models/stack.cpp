@@ -120,6 +120,13 @@ Var Stack::forward(Var x, const Mask& self, const Var& memory, const Mask* cross
   return Tape::observe(path_, "output", final_norm_(x));
 }
 
+std::vector<std::string> Stack::layer_paths() const {
+  std::vector<std::string> paths;
+  for (const LstmLayer& layer : recurrent_) paths.push_back(layer.path());
+  for (const Layer& layer : layers_) paths.push_back(layer.path());
+  return paths;
+}
+
 std::vector<LayerState> Stack::start(Index count, const Var& memory) const {
   std::vector<LayerState> states;
   for (const LstmLayer& layer : recurrent_) states.push_back({layer.start(count), {}});

@@ -61,6 +61,7 @@ class Stack {
   Var step(Var x, const Mask& self, const Mask* cross, std::vector<LayerState>& states) const;
   const std::string& path() const { return path_; }
   const std::vector<Layer>& layers() const { return layers_; }  // those of attention
+  std::vector<std::string> layer_paths() const;                 // of all layers, whatever they are made of
 
  private:
   std::string path_;

@@ -22,7 +22,8 @@ Mlp::Mlp(const Scope& scope, const Plan& plan)
       down_(scope / "down", plan.feed_forward, plan.width, plan.biases,
             scope.init.mlp_gain * plan.output_gain),
       activation_(plan.activation),
-      dropout_{plan.dropout, stream_name(scope.path + ".dropout")} {
+      // Not PATH.dropout: that is the stream of the sublayer around, whose masks would be the same.
+      dropout_{plan.dropout, stream_name(scope.path + ".inner.dropout")} {
   if (!plan.gated) {
     up_ = Affine(scope / "up", plan.width, plan.feed_forward, plan.biases, scope.init.mlp_gain);
     return;

@@ -9,6 +9,10 @@ std::string key_of(const std::string& module, std::string_view what) {
 
 }  // namespace
 
+void restart(const Transformer& model) {
+  if (auto* const observer = dynamic_cast<ModelObserver*>(model.observer())) observer->restart();
+}
+
 Var Recorder::look(const std::string& module, std::string_view what, const Var& value) {
   if (wanted_(module, what)) seen_[key_of(module, what)] = value;
   return value;

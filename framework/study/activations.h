@@ -21,14 +21,24 @@ class ModelObserver : public Observer {
   Var see(const std::string& module, std::string_view what, const Var& value) final {
     return look(module, what, before_ == nullptr ? value : before_->see(module, what, value));
   }
+  // Another pass over the same examples begins, for the observers in front as well: whoever draws draws the
+  // same again.
+  void restart() {
+    begin_again();
+    if (auto* const before = dynamic_cast<ModelObserver*>(before_)) before->restart();
+  }
 
  protected:
+  virtual void begin_again() {}
   virtual Var look(const std::string& module, std::string_view what, const Var& value) = 0;
 
  private:
   Transformer& model_;
   Observer* before_;
 };
+
+// restart() of the observers that the model has.
+void restart(const Transformer& model);
 
 // Keeps the latest value of everything that `wanted` asks for.
 class Recorder final : public ModelObserver {

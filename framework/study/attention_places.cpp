@@ -6,6 +6,7 @@
 #include "config/error.h"
 #include "ops/dense.h"
 #include "ops/pad.h"
+#include "study/probe_subject.h"
 
 namespace attnlab {
 namespace {
@@ -81,16 +82,16 @@ bool has_heads(const ModelSpec& spec) {
          (spec.has_encoder() && spec.has_decoder() && some(spec.cross_attention, spec.decoder));
 }
 
-Mask mask_at(const AttentionPlace& place, const ModelInput& input) {
+Mask mask_at(const AttentionPlace& place, const ModelSpec& spec, const ModelInput& input) {
   Mask mask;
-  mask.queries = place.type == AttentionType::encoder ? input.source.rows : input.target.rows;
-  mask.keys = place.type == AttentionType::decoder ? input.target.rows : input.source.rows;
+  mask.queries = rows_read(spec, place.type != AttentionType::encoder, input);
+  mask.keys = rows_read(spec, place.type == AttentionType::decoder, input);
   mask.causal = place.type == AttentionType::decoder;
-  return mask;
+  return place.attention->kind().narrowed(mask);
 }
 
 bool wants_attention(const std::string&, std::string_view what) {
-  return what == "query" || what == "key" || what == "value" || what == "heads";
+  return what == "query" || what == "key" || what == "value";
 }
 
 Tensor attention_map(const AttentionPlace& place, const Recorder& seen, const Mask& mask) {
@@ -103,10 +104,13 @@ Tensor attention_map(const AttentionPlace& place, const Recorder& seen, const Ma
   };
   const Tensor& value = seen.at(path, "value");
   const Tensor units = unit_values(mask.keys, place.heads(), value.type());
-  const HeadRows rows{input("query"), input("key"), tape.constant(units)};
-  const Var weights = place.attention->kind().forward(tape, rows, mask);
+  const AttentionKind& kind = place.attention->kind();
+  const Var query = input("query"), key = input("key");
+  const Var weights = kind.forward(tape, {query, key, tape.constant(units)}, mask);
   const Tensor map = pad(weights, mask.queries, place.heads()).value();
-  require_linear(place, map, value, seen.at(path, "heads"), mask);
+  // Computed anew: what was seen of the heads may be an intervention's.
+  const Tensor heads = kind.forward(tape, {query, key, tape.constant(value)}, mask).value();
+  require_linear(place, map, value, heads, mask);
   return map;
 }
 

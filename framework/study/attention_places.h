@@ -27,8 +27,8 @@ std::vector<AttentionPlace> attention_places(const Transformer& model);
 // The same of a spec, without building it: whether there is any attention with heads.
 bool has_heads(const ModelSpec& spec);
 
-// What the queries of a place may see.
-Mask mask_at(const AttentionPlace& place, const ModelInput& input);
+// What the queries of a place can see, by the kind of attention as well (a window is a band).
+Mask mask_at(const AttentionPlace& place, const ModelSpec& spec, const ModelInput& input);
 
 // Asks a Recorder for what attention_map() needs.
 bool wants_attention(const std::string& module, std::string_view what);

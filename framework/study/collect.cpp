@@ -113,8 +113,10 @@ StudyResults collect_results(const StudyState& state) {
   results.columns = spec.columns;
   results.quick = state.study.quick;
   results.seeds = seeds_shown(state);
-  for (std::size_t arm = 0; arm < state.study.arms.size(); ++arm)
-    results.arms.push_back(arm_result(state, arm));
+  for (std::size_t arm = 0; arm < state.study.arms.size(); ++arm) {
+    ArmResult result = arm_result(state, arm);
+    if (!result.runs.empty() || !state.study.arms[arm].kept_only) results.arms.push_back(std::move(result));
+  }
   add_controls(state, results);
   for (const Job& job : state.jobs)
     if (job.state() == JobState::done && job.kept() == nullptr && results.environment.fields().empty())

@@ -71,7 +71,7 @@ std::vector<HeadImportance> head_importance(ProbeSubject& subject) {
     Tape tape;
     tape.backward(subject.model.loss(tape, input, {}).loss);
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const Mask mask = mask_at(all[i].place, input);
+      const Mask mask = mask_at(all[i].place, subject.model.spec(), input);
       add_batch(gates.gradient(tape, all[i].place.path()).to_doubles(), mask.queries, all[i]);
       tokens[i] += static_cast<double>(mask.queries.rows());
     }

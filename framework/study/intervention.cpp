@@ -177,7 +177,7 @@ void Interventions::require_uniform(ProbeSubject& reference) {
     for_each_batch(one, [&](const ModelInput& input, Index) {
       Tape tape({.training = false});
       one.model.hidden(tape, input);
-      const Mask mask = mask_at(place, input);
+      const Mask mask = mask_at(place, one.model.spec(), input);
       const Tensor map = attention_map(place, seen, mask);
       const auto all = map.to_doubles();
       for (const Cut& cut : found->second)
@@ -195,10 +195,15 @@ void Interventions::require_uniform(ProbeSubject& reference) {
   }
 }
 
-// Draws the rows that stand in the place of a part; zeros where it has no pool.
+// Draws the rows that stand in the place of a part; zeros where it has no pool, whatever an earlier rule
+// drew.
 void Interventions::fill(const Cut& cut, Index rows, Index columns, std::vector<double>& instead) {
-  if (!cut.pool) return;
   const Index width = columns / cut.count;
+  if (!cut.pool) {
+    for (Index i = 0; i < rows; ++i)
+      std::fill_n(instead.data() + i * columns + cut.first * width, width, 0.0);
+    return;
+  }
   const Random random(seed_, cut.stream, calls_[cut.stream]++);
   const auto count = static_cast<std::uint64_t>(cut.pool.rows());
   for (Index i = 0; i < rows; ++i) {

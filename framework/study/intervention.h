@@ -35,7 +35,7 @@ std::vector<std::string> intervention_names(const Transformer& model);
 // Whether the rule's pattern matches any of them.
 bool matches(const Intervention& rule, const Transformer& model);
 
-// In force while it lives, in decoding and scoring too.
+// In force while it lives, in decoding and scoring too. Of rules for the same part the last one holds.
 class Interventions final : public ModelObserver {
  public:
   // `reference` gives the means and the rows to draw from. Throws ConfigError: a pattern that matches
@@ -44,6 +44,7 @@ class Interventions final : public ModelObserver {
 
  protected:
   Var look(const std::string& module, std::string_view what, const Var& value) override;
+  void begin_again() override { calls_.clear(); }
 
  private:
   // Part `first` of `count` equal parts of the columns that a module gives is replaced.
@@ -62,7 +63,7 @@ class Interventions final : public ModelObserver {
   void fill(const Cut& cut, Index rows, Index columns, std::vector<double>& instead);
 
   std::map<std::string, std::vector<Cut>> cuts_;  // by module
-  std::map<std::uint64_t, std::uint64_t> calls_;  // by stream: another draw each time
+  std::map<std::uint64_t, std::uint64_t> calls_;  // by stream: another draw each time of a pass
   std::uint64_t seed_;
   bool ready_ = false;
 };

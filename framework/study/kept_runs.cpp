@@ -13,9 +13,15 @@ const RunResult* KeptRuns::find(const Planner& planner, const PlannedRun& run, c
   return same ? found : nullptr;
 }
 
-const RateChoice* KeptRuns::rate_of(const std::string& arm, const std::vector<double>& rates) const {
-  const ArmResult* kept = results_.find(arm);
-  return kept && kept->rate && kept->rate->rates == rates && kept->rate->chosen != 0 ? &*kept->rate : nullptr;
+const RateChoice* KeptRuns::rate_of(const Arm& arm, const std::vector<double>& rates,
+                                    const RatesSpec& trials) const {
+  const ArmResult* kept = results_.find(arm.name);
+  if (kept == nullptr || !kept->rate || kept->rate->chosen == 0) return nullptr;
+  const RateChoice& choice = *kept->rate;
+  if (arm.kept_only) return &choice;
+  const bool same_trials =
+      choice.chosen_by.empty() || (choice.chosen_by == trials.choose_by && choice.seeds == trials.seeds);
+  return same_trials && choice.rates == rates ? &choice : nullptr;
 }
 
 }  // namespace attnlab

@@ -15,8 +15,9 @@ class KeptRuns {
   // The finished run that is the planned one by content, in whatever precision and of whatever code; null if
   // there is none. Lives as long as this.
   const RunResult* find(const Planner& planner, const PlannedRun& run, const std::string& arm) const;
-  // The rate that an arm chose from these; null if it tried others, or none.
-  const RateChoice* rate_of(const std::string& arm, const std::vector<double>& rates) const;
+  // The rate that an arm chose from those that it tries now, in the same trials as far as is known; of an arm
+  // that is kept only, the rate that it chose. Null if there is none such.
+  const RateChoice* rate_of(const Arm& arm, const std::vector<double>& rates, const RatesSpec& trials) const;
   const Record& environment() const { return results_.environment; }
 
  private:

@@ -29,12 +29,11 @@ void for_each_stream(ProbeSubject& subject,
     Tape tape({.training = false});
     subject.model.hidden(tape, input);
     for (const Stack* stack : stacks_of(subject.model)) {
-      const Sequences& places = stack == subject.model.encoder() ? input.source.rows : input.target.rows;
-      const auto layers = static_cast<Index>(stack->layers().size());
-      for (Index l = 0; l <= layers; ++l) {
-        const Tensor& rows = l == 0
-                                 ? seen.at(stack->path(), "input")
-                                 : seen.at(stack->layers()[static_cast<std::size_t>(l - 1)].path(), "output");
+      const Sequences& places = rows_read(subject.model.spec(), stack == subject.model.decoder(), input);
+      const std::vector<std::string> paths = stack->layer_paths();
+      for (Index l = 0; l <= std::ssize(paths); ++l) {
+        const Tensor& rows = l == 0 ? seen.at(stack->path(), "input")
+                                    : seen.at(paths[static_cast<std::size_t>(l - 1)], "output");
         for (Index b = 0; b < places.count(); ++b)
           use({stack->path(), l, first + b}, sentence_rows(rows, places, b));
       }

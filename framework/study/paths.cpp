@@ -135,11 +135,11 @@ PathRunner::PathRunner(ProbeSubject& subject, const ModelInput& input, PathAtten
   Tape tape({.training = false});
   subject.model.hidden(tape, input);
   for (const AttentionPlace& place : attention_places(subject.model))
-    maps_[place.path()] = attention_map(place, seen, mask_at(place, input));
+    maps_[place.path()] = attention_map(place, seen, mask_at(place, subject.model.spec(), input));
 }
 
 Tensor PathRunner::output(const Path& path) const {
-  const Sequences& rows = subject_.model.encoder() != nullptr ? input_.source.rows : input_.target.rows;
+  const Sequences& rows = rows_read(subject_.model.spec(), subject_.model.encoder() == nullptr, input_);
   PathObserver observer(subject_.model, path, rows, maps_);
   Tape tape({.training = false});
   subject_.model.hidden(tape, input_);

@@ -55,7 +55,7 @@ struct AttentionEntropy final : ProbeSpec {
       Tape tape({.training = false});
       subject.model.hidden(tape, input);
       for (std::size_t i = 0; i < places.size(); ++i) {
-        const Mask mask = mask_at(places[i], input);
+        const Mask mask = mask_at(places[i], subject.model.spec(), input);
         add_map(places[i], attention_map(places[i], seen, mask), mask, sums[i]);
       }
     });

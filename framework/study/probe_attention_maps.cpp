@@ -45,7 +45,7 @@ struct AttentionMaps final : ProbeSpec {
     Table tokens{"tokens", {"sentence", "side", "position", "token"}, {}};
     for (std::size_t i = 0; i < first.examples.size(); ++i) {
       add_tokens(static_cast<Index>(i), "source", source_pieces(subject, first.examples[i]), tokens);
-      if (subject.model.spec().has_decoder())
+      if (subject.model.spec().has_decoder() && !subject.model.spec().pooled())
         add_tokens(static_cast<Index>(i), "target", target_pieces(subject, first.examples[i]), tokens);
     }
     result.tables.push_back(std::move(tokens));
@@ -55,8 +55,10 @@ struct AttentionMaps final : ProbeSpec {
       seen.clear();
       Tape tape({.training = false});
       subject.model.hidden(tape, input);
-      for (const AttentionPlace& place : attention_places(subject.model))
-        add_maps(place, input, number, attention_map(place, seen, mask_at(place, input)), maps, result);
+      for (const AttentionPlace& place : attention_places(subject.model)) {
+        const Mask mask = mask_at(place, subject.model.spec(), input);
+        add_maps(place, mask, number, attention_map(place, seen, mask), maps, result);
+      }
     });
     result.tables.push_back(std::move(maps));
     result.numbers.set("sentences", static_cast<std::int64_t>(first.examples.size()));
@@ -70,9 +72,8 @@ struct AttentionMaps final : ProbeSpec {
       table.rows.push_back({sentence, side, static_cast<std::int64_t>(i), pieces[i]});
   }
 
-  static void add_maps(const AttentionPlace& place, const ModelInput& input, Index first, const Tensor& map,
+  static void add_maps(const AttentionPlace& place, const Mask& mask, Index first, const Tensor& map,
                        Table& table, ProbeResult& result) {
-    const Mask mask = mask_at(place, input);
     for (Index b = 0; b < mask.queries.count(); ++b) {
       const Index queries = mask.queries.length(b), keys = mask.keys.length(b);
       const std::string name = join_text(to_string(place.type), ".", place.layer, ".", first + b);

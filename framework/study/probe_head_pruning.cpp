@@ -276,7 +276,13 @@ struct HeadPruning final : ProbeSpec {
   std::string refusal(const ModelSpec& spec) const override {
     return has_heads(spec) ? "" : "the model has no attention, so it has no heads";
   }
-  ProbeResult run(ProbeSubject& subject) const override { return Pruner(subject, own).run(); }
+  ProbeResult run(ProbeSubject& subject) const override {
+    HeadPruningSpec ascending = own;  // curves go from few heads out to many
+    auto& shares = ascending.fractions;
+    std::sort(shares.begin(), shares.end());
+    shares.erase(std::unique(shares.begin(), shares.end()), shares.end());
+    return Pruner(subject, ascending).run();
+  }
 };
 
 const Registered<ProbeSpec, HeadPruning> registered{"head_pruning",

@@ -37,12 +37,20 @@ Index largest_column(const std::vector<double>& all, Index row, Index columns) {
   return std::max_element(begin, begin + columns) - begin;
 }
 
+// Where the labels of each example lie: under the rows of the stack, or as many for each where the head is
+// pooled.
+Sequences label_rows(const ModelSpec& spec, const ModelInput& input) {
+  if (!spec.pooled()) return rows_read(spec, spec.has_decoder(), input);
+  const Index examples = input.source.rows.count();
+  return Sequences::equal(examples, std::ssize(input.labels) / examples);
+}
+
 void score(const Transformer& model, const ModelInput& input, TaskSums& sums) {
   Tape tape({.training = false});
   const Tensor logits = model.logits(tape, input).value();
   const auto all = logits.to_doubles();
   for (const double value : log_probabilities(logits, input.labels)) sums.log_probability += value;
-  const Sequences& rows = model.spec().has_decoder() ? input.target.rows : input.source.rows;
+  const Sequences rows = label_rows(model.spec(), input);
   for (Index b = 0; b < rows.count(); ++b) {
     bool right = true;
     for (Index i = rows.offset(b); i < rows.offset(b) + rows.length(b); ++i) {

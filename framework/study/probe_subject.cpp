@@ -4,7 +4,9 @@
 
 #include "config/error.h"
 #include "data/files.h"
+#include "study/activations.h"
 #include "train/decode.h"
+#include "train/starting_weights.h"
 
 namespace attnlab {
 namespace {
@@ -43,6 +45,7 @@ Example text_example(const TrainedModel& trained, const std::string& line) {
 
 void for_each_batch(const ProbeSubject& subject,
                     const std::function<void(const ModelInput& input, Index first)>& use) {
+  restart(subject.model);
   const auto count = static_cast<Index>(subject.examples.size());
   Index first = 0;
   while (first < count) {
@@ -56,6 +59,10 @@ void for_each_batch(const ProbeSubject& subject,
     use(input_of(gather(subject.examples, chosen), subject.model.spec().kind), first);
     first = end;
   }
+}
+
+const Sequences& rows_read(const ModelSpec& spec, bool decoder, const ModelInput& input) {
+  return decoder && !spec.pooled() ? input.target.rows : input.source.rows;
 }
 
 std::vector<std::string> source_pieces(const ProbeSubject& subject, const Example& example) {
@@ -74,8 +81,10 @@ TrainedModel load_for_probing(const std::filesystem::path& run, DType precision,
   assignments.push_back("precision=" + to_string(precision));
   TrainedModel trained = load_trained_model(run, assignments);
   if (!initial) return trained;
-  trained.built = build_model(*trained.spec, trained.sizes(), precision, false);
-  trained.weights = "initial weights";
+  const ExperimentSpec& spec = *trained.spec;
+  trained.built = build_model(spec, trained.sizes(), precision, false, initial_values_before_start(spec));
+  load_starting_weights(spec, *trained.built);
+  trained.weights = "initial weights" + (spec.model.from.empty() ? "" : " from " + spec.model.from);
   return trained;
 }
 

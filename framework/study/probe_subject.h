@@ -23,16 +23,22 @@ struct ProbeSubject {
   Index batch_tokens = 1024;  // rows at once; changes no result
 };
 
-// The examples batch by batch, in their order. `first` is the number of the batch's first example.
+// The examples batch by batch, in their order. `first` is the number of the batch's first example. The
+// model's observers begin again (restart() in activations.h): another pass sees the same.
 void for_each_batch(const ProbeSubject& subject,
                     const std::function<void(const ModelInput& input, Index first)>& use);
+
+// Where the sentences lie that a stack reads: the decoder's or the encoder's. A decoder with a pooled head
+// reads the source; its targets are the answers.
+const Sequences& rows_read(const ModelSpec& spec, bool decoder, const ModelInput& input);
 
 // The tokens of an example as text: what the encoder reads, what the decoder reads.
 std::vector<std::string> source_pieces(const ProbeSubject& subject, const Example& example);
 std::vector<std::string> target_pieces(const ProbeSubject& subject, const Example& example);
 
 // A trained model as probes want it: in this precision, without dropout. `assignments` as of --set;
-// `initial`: the weights that training began with, drawn by the seed. Throws as load_trained_model does.
+// `initial`: the weights that training began with, drawn by the seed or from what model.from names. Throws as
+// load_trained_model does; IoError, too, where the latter is no longer there.
 TrainedModel load_for_probing(const std::filesystem::path& run, DType precision,
                               std::vector<std::string> assignments = {}, bool initial = false);
 

@@ -1,6 +1,9 @@
 // How alike the tokens of a sentence are, by depth: the mean cosine between all pairs of them. One where
 // attention has made them all the same.
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <map>
 
 #include "study/layer_outputs.h"
@@ -10,19 +13,14 @@
 namespace attnlab {
 namespace {
 
-// The mean over pairs of different rows, from the norm of the sum of unit rows.
-double mean_cosine(const RowMatrix& x) {
-  std::vector<double> sum(static_cast<std::size_t>(x.columns));
-  for (Index i = 0; i < x.rows; ++i) {
-    double square = 0;
-    for (Index j = 0; j < x.columns; ++j) square += x.at(i, j) * x.at(i, j);
-    const double norm = std::sqrt(square);
-    for (Index j = 0; j < x.columns && norm > 0; ++j) sum[static_cast<std::size_t>(j)] += x.at(i, j) / norm;
-  }
-  double square = 0;
-  for (const double value : sum) square += value * value;
-  const auto n = static_cast<double>(x.rows);
-  return (square - n) / (n * (n - 1));
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+
+// Those that there are.
+std::vector<double> known(const std::vector<double>& values) {
+  std::vector<double> some;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(some),
+               [](double v) { return !std::isnan(v); });
+  return some;
 }
 
 struct TokenCosine final : ProbeSpec {
@@ -38,14 +36,17 @@ struct TokenCosine final : ProbeSpec {
       if (x.rows < 2) return;
       auto& layers = cosines[at.stack];
       layers.resize(std::max(layers.size(), static_cast<std::size_t>(at.layer) + 1));
-      layers[static_cast<std::size_t>(at.layer)].push_back(mean_cosine(x));
+      layers[static_cast<std::size_t>(at.layer)].push_back(mean_cosine(x).value_or(kNothing));
     });
     ProbeResult result;
     Table table{"token_cosine", {"stack", "layer", "mean", "sd"}, {}};
+    std::size_t left_out = 0;
     for (const auto& [stack, layers] : cosines) {
       std::vector<double> all;
       for (std::size_t l = 0; l < layers.size(); ++l) {
-        const Moments moments = moments_of(layers[l]);
+        const std::vector<double> some = known(layers[l]);
+        left_out += layers[l].size() - some.size();
+        const Moments moments = some.empty() ? Moments{kNothing, kNothing} : moments_of(some);
         table.rows.push_back({stack, static_cast<std::int64_t>(l), moments.mean, moments.deviation});
         result.numbers.set(join_text(stack, ".layer_", l), moments.mean);
         all.insert(all.end(), layers[l].begin(), layers[l].end());
@@ -55,6 +56,10 @@ struct TokenCosine final : ProbeSpec {
           {stack, Tensor::from({count, static_cast<Index>(all.size()) / count}, DType::f64, all)});
     }
     result.tables.push_back(std::move(table));
+    if (left_out > 0)
+      result.notes.push_back(
+          join_text("sentences with fewer than two rows that are not zero are left out, over all layers ",
+                    left_out, " times"));
     return result;
   }
 };

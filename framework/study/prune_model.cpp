@@ -1,10 +1,12 @@
 #include "study/prune_model.h"
 
+#include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "config/error.h"
 #include "config/spec.h"
@@ -70,21 +72,26 @@ Tensor sliced(const Tensor& large, const Shape& shape, const LeftHeads& heads, c
   return Tensor::from(shape, large.type(), values);
 }
 
-// The assignments that say how many heads are left, and what is left at every place.
-std::vector<std::string> assignments_of(const std::vector<AttentionPlace>& places,
-                                        std::map<std::string, LeftHeads>& left) {
-  std::map<std::string, std::string> lists;
+// The assignment that says how many heads are left in each layer's attention of this type; nothing where all
+// of them are, so that what the spec says of it already stays.
+std::optional<std::string> assignment_of(AttentionType type, const ModelSpec& spec,
+                                         const std::vector<AttentionPlace>& places,
+                                         const std::map<std::string, LeftHeads>& left) {
+  const StackSpec& stack = type == AttentionType::encoder ? spec.encoder : spec.decoder;
+  // A layer that is no place has no heads.
+  std::vector<std::size_t> counts(static_cast<std::size_t>(stack.layers));
+  bool fewer = false;
   for (const AttentionPlace& place : places) {
-    const LeftHeads heads = left_of(place);
-    const char* key = place.type == AttentionType::encoder   ? "model.encoder.layer_heads"
-                      : place.type == AttentionType::decoder ? "model.decoder.layer_heads"
-                                                             : "model.decoder.layer_cross_heads";
-    lists[key] += (lists[key].empty() ? "" : ", ") + std::to_string(heads.left.size());
-    left[place.path()] = heads;
+    if (place.type != type) continue;
+    const std::size_t count = left.at(place.path()).left.size();
+    counts[static_cast<std::size_t>(place.layer)] = count;
+    fewer = fewer || count < static_cast<std::size_t>(place.heads());
   }
-  std::vector<std::string> assignments;
-  for (const auto& [key, list] : lists) assignments.push_back(key + "=[" + list + "]");
-  return assignments;
+  if (!fewer) return {};
+  const char* key = type == AttentionType::encoder   ? "model.encoder.layer_heads"
+                    : type == AttentionType::decoder ? "model.decoder.layer_heads"
+                                                     : "model.decoder.layer_cross_heads";
+  return fmt::format("{}=[{}]", key, fmt::join(counts, ", "));
 }
 
 void copy_weights(const ParameterSet& from, ParameterSet& to, const std::map<std::string, LeftHeads>& left) {
@@ -146,8 +153,9 @@ void shut_gates(TrainedModel& trained, const std::vector<HeadId>& removed) {
 TrainedModel without_shut_heads(const TrainedModel& trained) {
   if (trained.spec->model.adapters.on())
     throw ConfigError("error: smaller matrices for a model with adapters are not supported; shut gates");
+  const auto places = attention_places(trained.model());
   std::map<std::string, LeftHeads> left;
-  const auto assignments = assignments_of(attention_places(trained.model()), left);
+  for (const AttentionPlace& place : places) left[place.path()] = left_of(place);
   TrainedModel small;
   small.folder = trained.folder;
   small.source = trained.source;
@@ -156,7 +164,8 @@ TrainedModel without_shut_heads(const TrainedModel& trained) {
   small.data = trained.data;
   small.spec = std::make_unique<ExperimentSpec>();
   Tree tree = Tree::parse(write_spec(*trained.spec));
-  for (const std::string& assignment : assignments) tree.set(assignment);
+  for (const AttentionType type : {AttentionType::encoder, AttentionType::decoder, AttentionType::cross})
+    if (const auto assignment = assignment_of(type, trained.spec->model, places, left)) tree.set(*assignment);
   read_spec(tree, *small.spec);
   const ParameterSet& parameters = trained.built->parameters;
   small.shape = trained.shape;

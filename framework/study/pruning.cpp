@@ -39,6 +39,7 @@ PruningScore::PruningScore(const Transformer& model, const Tokenizer& target, co
 }
 
 std::vector<SegmentStatistics> PruningScore::segments() const {
+  restart(model_);  // scores that are compared draw the same
   if (metric_ != "log_likelihood") {
     std::vector<std::vector<Token>> inputs;
     for (const Example& example : corpus_.examples) inputs.push_back(example.source);

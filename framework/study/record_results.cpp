@@ -1,5 +1,7 @@
 #include "study/record_results.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "train/durable_file.h"
 
@@ -23,28 +25,41 @@ StudyResults for_keeping(const StudyResults& results) {
   return kept;
 }
 
-// How much results hold.
+// How much an arm holds, or all of them.
 struct Amount {
   Index runs = 0, numbers = 0;
 };
-Amount amount_of(const StudyResults& results) {
+Amount amount_of(const ArmResult& arm) {
   Amount amount;
-  for (const ArmResult& arm : results.arms)
-    for (const RunResult& run : arm.runs) {
-      if (!run.finished()) continue;
-      ++amount.runs;
-      amount.numbers += std::ssize(run.values.fields());
-    }
+  for (const RunResult& run : arm.runs) {
+    if (!run.finished()) continue;
+    ++amount.runs;
+    amount.numbers += std::ssize(run.values.fields());
+  }
   return amount;
+}
+Index runs_of(const StudyResults& results) {
+  Index runs = 0;
+  for (const ArmResult& arm : results.arms) runs += amount_of(arm).runs;
+  return runs;
+}
+
+// Whether each arm holds no less.
+bool holds_no_less(const StudyResults& made, const StudyResults& kept) {
+  return std::all_of(kept.arms.begin(), kept.arms.end(), [&made](const ArmResult& arm) {
+    const ArmResult* same = made.find(arm.name);
+    const Amount now = same ? amount_of(*same) : Amount{}, before = amount_of(arm);
+    return now.runs >= before.runs && now.numbers >= before.numbers;
+  });
 }
 
 }  // namespace
 
 bool worth_keeping(const StudyResults& made, StudyEnd end, const StudyResults& kept) {
-  const Amount now = amount_of(made), before = amount_of(kept);
-  if (now.runs == 0 || end == StudyEnd::complete) return now.runs > 0;
-  if (end == StudyEnd::interrupted && now.runs == before.runs) return false;
-  return now.runs >= before.runs && now.numbers >= before.numbers;
+  const Index runs = runs_of(made);
+  if (runs == 0 || end == StudyEnd::complete) return runs > 0;
+  if (end == StudyEnd::interrupted && runs == runs_of(kept)) return false;
+  return holds_no_less(made, kept);
 }
 
 fs::path experiment_folder(const fs::path& experiments, const fs::path& given) {

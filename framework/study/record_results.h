@@ -24,8 +24,8 @@ StudyResults kept_results(const std::filesystem::path& folder, const std::string
 // before it was through.
 enum class StudyEnd { complete, partial, interrupted };
 
-// Whether results are to take the place of those that are kept. Incomplete ones are not where they hold less,
-// be it fewer runs or fewer of their numbers, and interrupted ones not unless they hold more.
+// Whether results are to take the place of those that are kept. Incomplete ones are not where an arm
+// holds less, be it fewer runs or fewer of their numbers, and interrupted ones not unless they hold more.
 bool worth_keeping(const StudyResults& made, StudyEnd end, const StudyResults& kept);
 
 // Writes both; a README that is missing is begun with the question and the command. Throws IoError.

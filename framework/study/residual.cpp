@@ -118,4 +118,21 @@ std::vector<double> composite_centre(const RowMatrix& x) {
   return best;
 }
 
+// From the norm of the sum of unit rows.
+std::optional<double> mean_cosine(const RowMatrix& x) {
+  std::vector<double> sum(static_cast<std::size_t>(x.columns));
+  double count = 0;
+  for (Index i = 0; i < x.rows; ++i) {
+    double square = 0;
+    for (Index j = 0; j < x.columns; ++j) square += x.at(i, j) * x.at(i, j);
+    if (square == 0) continue;
+    ++count;
+    for (Index j = 0; j < x.columns; ++j) sum[static_cast<std::size_t>(j)] += x.at(i, j) / std::sqrt(square);
+  }
+  if (count < 2) return {};
+  double square = 0;
+  for (const double value : sum) square += value * value;
+  return (square - count) / (count * (count - 1));
+}
+
 }  // namespace attnlab

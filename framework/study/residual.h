@@ -1,7 +1,8 @@
-// How far token rows are from being all alike (Dong et al. 2021, section 2): norms of what is left of a
-// matrix when one row is taken from all rows.
+// How far token rows are from being all alike: norms of what is left of a matrix when one row is taken from
+// all rows (Dong et al. 2021, section 2), and cosines between rows.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,5 +31,9 @@ std::vector<double> mean_row(const RowMatrix& x);
 // medians and some hundred steps from them towards the column and the row that decide. Never worse than the
 // mean.
 std::vector<double> composite_centre(const RowMatrix& x);
+
+// The mean cosine over all pairs of rows that are not zero, which have no direction. Nothing where there is
+// no such pair.
+std::optional<double> mean_cosine(const RowMatrix& x);
 
 }  // namespace attnlab

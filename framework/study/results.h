@@ -32,6 +32,9 @@ struct RateChoice {
   double chosen = 0;
   bool at_edge = false;    // the best is the first or the last: there may be a better one beyond
   double basin_share = 0;  // of the rates that are about as good
+  // Seeds of the trials, and the metric; empty in results of earlier versions.
+  std::vector<std::int64_t> seeds;
+  std::string chosen_by;
 };
 
 struct ArmResult {

@@ -32,7 +32,9 @@ Json json_of(const ArmResult& arm, const StudyResults& results) {
                     {"scores", arm.rate->scores},
                     {"chosen", arm.rate->chosen},
                     {"at_edge", arm.rate->at_edge},
-                    {"basin_share", arm.rate->basin_share}};
+                    {"basin_share", arm.rate->basin_share},
+                    {"seeds", arm.rate->seeds},
+                    {"chosen_by", arm.rate->chosen_by}};
   const Summary summary = summary_of(arm, results.metric);
   json["summary"] = {{"n", summary.n}, {"mean", summary.mean}, {"sd", summary.sd}, {"sem", summary.sem}};
   const ArmResult* base = results.find(arm.baseline);
@@ -118,8 +120,10 @@ ArmResult arm_of(const Json& json, const std::string& where) {
   arm.parameters = json.value("parameters", std::int64_t{0});
   if (json.contains("rate")) {
     const Json& rate = json.at("rate");
-    arm.rate = {numbers_of(rate.at("rates")), numbers_of(rate.at("scores")), rate.at("chosen").get<double>(),
-                rate.at("at_edge").get<bool>(), rate.at("basin_share").get<double>()};
+    arm.rate = {numbers_of(rate.at("rates")),         numbers_of(rate.at("scores")),
+                rate.at("chosen").get<double>(),      rate.at("at_edge").get<bool>(),
+                rate.at("basin_share").get<double>(), rate.value("seeds", std::vector<std::int64_t>{}),
+                rate.value("chosen_by", "")};
   }
   for (const Json& run : json.at("runs")) arm.runs.push_back(run_of(run, where));
   return arm;

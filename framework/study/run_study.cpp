@@ -112,7 +112,7 @@ class StudyRunner {
 
   // Where runs are kept that were made with a rate chosen among the same, it is not chosen again.
   bool take_kept_choice(std::size_t arm) {
-    const RateChoice* choice = kept_.rate_of(study_.arms[arm].name, planner_.rates(arm));
+    const RateChoice* choice = kept_.rate_of(study_.arms[arm], planner_.rates(arm), study_.spec.rates);
     if (choice == nullptr) return false;
     std::vector<PlannedRun> runs;
     for (const std::int64_t seed : seeds_) runs.push_back(planner_.run(arm, seed, choice->chosen, false));
@@ -156,7 +156,7 @@ class StudyRunner {
     for (const Job& job : jobs_)
       if (job.state() == JobState::waiting) cost += job.run().cost;
     for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
-      if (!planner_.rates(arm).empty() && !choices_[arm])
+      if (!planner_.rates(arm).empty() && !choices_[arm] && !study_.arms[arm].kept_only)
         cost += planner_.run(arm, seeds_.front(), {}, false).cost * static_cast<double>(seeds_.size());
     return cost / options_.jobs;
   }
@@ -190,9 +190,11 @@ class StudyRunner {
   }
 
   void add(PlannedRun run) {
+    const RunResult* kept = run.reported() ? kept_run(run) : nullptr;
+    if (run.arm != kNoArm && study_.arms[run.arm].kept_only && kept == nullptr) return;
     jobs_.emplace_back(std::move(run), job_options_);
     Job& job = jobs_.back();
-    if (const RunResult* kept = job.run().reported() ? kept_run(job.run()) : nullptr) return job.take(*kept);
+    if (kept != nullptr) return job.take(*kept);
     if (const Job* first = preparation_of(job); first != nullptr && first->state() == JobState::done)
       job.identify(planner_);
     if (job.look(index_)) add_probes(job);
@@ -232,7 +234,7 @@ class StudyRunner {
   // Once all trials of an arm have ended, its reported runs are planned with the best rate.
   void choose(std::size_t arm) {
     const std::vector<double>& rates = planner_.rates(arm);
-    if (rates.empty() || choices_[arm]) return;
+    if (rates.empty() || choices_[arm] || study_.arms[arm].kept_only) return;
     std::vector<double> scores(rates.size(), 0);
     for (const Job& job : jobs_) {
       if (job.run().arm != arm || !job.run().trial) continue;
@@ -245,6 +247,8 @@ class StudyRunner {
     }
     const bool higher = higher_is_better(study_.spec.rates.choose_by);
     choices_[arm] = choose_rate(rates, scores, higher, study_.spec.rates.within);
+    choices_[arm]->seeds = study_.spec.rates.seeds;
+    choices_[arm]->chosen_by = study_.spec.rates.choose_by;
     const RateChoice& choice = *choices_[arm];
     if (choice.chosen == 0) return log_warning(study_.arms[arm].name + ": no rate worked");
     log_info(fmt::format("{}: rate {:.3g}{}", study_.arms[arm].name, choice.chosen,

@@ -40,13 +40,23 @@ ConfigNode number_node(const std::string& text, const SourcePosition& position) 
   return node;
 }
 
-// The smallest run there is: one step that is too small to change a bit of the weights.
-ConfigNode untrained_overlay(const SourcePosition& position) {
-  ConfigNode schedule = number_node("constant", position);
-  const ConfigNode parts[] = {assignment("train.max_steps", number_node("1", position)),
-                              assignment("train.learning_rate", number_node("1e-30", position)),
-                              assignment("train.average_last", number_node("0", position)),
-                              assignment("train.schedule", std::move(schedule))};
+// The smallest run there is: one step that is too small to change a bit of the weights, whatever rates parts
+// of the model have in `tree`.
+ConfigNode untrained_overlay(const Tree& tree, const SourcePosition& position) {
+  std::vector<ConfigNode> parts;
+  const auto set = [&](const std::string& key, const char* value) {
+    parts.push_back(assignment(key, number_node(value, position)));
+  };
+  set("train.max_steps", "1");
+  set("train.average_last", "0");
+  std::vector<std::string> rated{"train"};
+  for (const FieldDoc& field : describe(ExperimentSpec()))
+    if (field.path.starts_with("train.groups.") && field.type == "section" && tree.where(field.path))
+      rated.push_back(field.path);
+  for (const std::string& part : rated) {
+    set(part + ".learning_rate", "1e-30");
+    set(part + ".schedule", "constant");
+  }
   Overlays layers;
   for (const ConfigNode& part : parts) layers.push_back({&part, position});
   return merge(layers);
@@ -54,7 +64,10 @@ ConfigNode untrained_overlay(const SourcePosition& position) {
 
 class Reader {
  public:
-  Reader(Tree tree, bool quick) : tree_(std::move(tree)), order_(tree_.file_order()) { study_.quick = quick; }
+  Reader(Tree tree, bool quick, std::vector<std::string> kept)
+      : tree_(std::move(tree)), order_(tree_.file_order()), kept_(std::move(kept)) {
+    study_.quick = quick;
+  }
 
   Study read() {
     study_.files = tree_.files();
@@ -287,7 +300,7 @@ class Reader {
     if (spec.untrained) {
       arm.spec.control = true;
       arm.spec.rates.clear();
-      arm.tree.add(untrained_overlay(entry.position));
+      arm.tree.add(untrained_overlay(arm.tree, entry.position));
     }
     const auto checked = std::make_unique<ExperimentSpec>();
     read_spec(arm.tree, *checked, problems_);
@@ -313,9 +326,9 @@ class Reader {
       return std::find(list.begin(), list.end(), name) != list.end();
     };
     const std::vector<Arm> all = study_.arms;
-    std::erase_if(study_.arms, [&](const Arm& arm) {
-      return (!spec.only.empty() && !in(spec.only, arm.name)) || in(spec.without, arm.name);
-    });
+    for (Arm& arm : study_.arms)
+      arm.kept_only = (!spec.only.empty() && !in(spec.only, arm.name)) || in(spec.without, arm.name);
+    std::erase_if(study_.arms, [&](const Arm& arm) { return arm.kept_only && !in(kept_, arm.name); });
     select_preparations(all);
   }
 
@@ -336,7 +349,7 @@ class Reader {
   }
 
   Tree tree_;
-  std::vector<std::string> order_;
+  std::vector<std::string> order_, kept_;
   ConfigNode node_;
   SourcePosition start_;
   Study study_;
@@ -373,7 +386,9 @@ std::string Study::error_about(const std::string& key) const {
 
 bool is_study(const Tree& tree) { return tree.where("study").has_value(); }
 
-Study read_study(Tree tree, bool quick) { return Reader(std::move(tree), quick).read(); }
+Study read_study(Tree tree, bool quick, const std::vector<std::string>& kept) {
+  return Reader(std::move(tree), quick, kept).read();
+}
 
 std::unique_ptr<ExperimentSpec> experiment_of(const Tree& tree) {
   auto spec = std::make_unique<ExperimentSpec>();

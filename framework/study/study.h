@@ -30,6 +30,7 @@ struct Arm {
   std::vector<AxisValue> point;  // where it lies on the axes that made it
   std::string baseline;          // the arm that it is compared with
   std::string starts_from;       // the preparation whose weights it takes; empty: none
+  bool kept_only = false;        // left out, but shown with the runs that are kept of it
   SourcePosition position;
   Tree tree;  // the whole configuration
 
@@ -61,8 +62,9 @@ bool is_plain_name(std::string_view name);
 bool is_study(const Tree& tree);
 
 // Reads the study and every arm's configuration. `quick` puts the section study.quick on top, which may say
-// what the file may say. Throws one ConfigError with all problems.
-Study read_study(Tree tree, bool quick);
+// what the file may say. Arms that `only` and `without` leave out are there, too, if `kept` names them, as
+// kept_only. Throws one ConfigError with all problems.
+Study read_study(Tree tree, bool quick, const std::vector<std::string>& kept = {});
 
 // The experiment of a configuration that read_study has checked.
 std::unique_ptr<ExperimentSpec> experiment_of(const Tree& tree);

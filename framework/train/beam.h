@@ -19,11 +19,15 @@ struct Hypothesis {
 
 struct DecodeOptions {
   DecodeSpec spec;
-  Token bos = 1, eos = 2;
+  Token bos = 1, eos = 2;  // `bos` is the first that a decoder beside an encoder reads
   std::uint64_t seed = 1;  // of sampling
   // The number that each sentence draws by in sampling; empty: its place.
   std::vector<Index> sentences;
   bool stop_early = true;  // false: search on to the length limit (the result is the same, only slower)
+
+  // What is never written; -1: all tokens may be. Some vocabularies (byte_pairs) have one symbol for <s> and
+  // </s>, and a sentence must be able to end.
+  Token never() const { return bos == eos ? -1 : bos; }
 };
 
 // ((5 + length) / 6)^alpha, where the length counts </s>.

@@ -37,6 +37,13 @@ void check_longest(const Task& task, const std::string& side, Index (Example::*r
                               "; raise model.positions.max_length to ", longest, ", or shorten the data"));
 }
 
+// Scores of no examples are none, and that would be found out only after training.
+void check_tests(const Task& task) {
+  for (const NamedCorpus& test : task.tests)
+    if (test.corpus.examples.empty())
+      throw DataError("the test split '" + test.name + "' has no examples, so it cannot be scored");
+}
+
 void check_kind(const ExperimentSpec& spec, const Task& task) {
   if (task.labels > 0 && !spec.model.pooled())
     throw ConfigError("model.head: this task wants labels of whole examples, so it needs last, cls or mean");
@@ -118,6 +125,7 @@ LongestInput longest_input(const ModelSpec& spec) {
 
 void check_fit(const ExperimentSpec& spec, const Task& task) {
   check_kind(spec, task);
+  check_tests(task);
   const LongestInput longest = longest_input(spec.model);
   check_longest(task, "source", &Example::source_rows, longest.source);
   check_longest(task, "target", &Example::target_rows, longest.target);

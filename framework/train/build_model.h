@@ -45,7 +45,7 @@ LongestInput longest_input(const ModelSpec& spec);
 // Throws ConfigError if the model does not fit the task: labels of whole examples need a pooled head, and it
 // needs them; a language model needs a task without sources, the others need sources, and an encoder without
 // a pooled head needs as many labels as source tokens (DataError names the example). DataError, too, where
-// the model has no room for the longest source or target of a split.
+// the model has no room for the longest source or target of a split, or a test split has no examples.
 void check_fit(const ExperimentSpec& spec, const Task& task);
 
 TokenRows source_of(const Batch& batch);  // ids or vectors

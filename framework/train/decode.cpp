@@ -102,7 +102,7 @@ class BatchSearch {
 
   std::vector<Index> search() {
     const Index beam = options_.spec.beam;
-    const auto best = best_tokens(logits_, beam == 1 ? 1 : beam + 1, options_.bos);
+    const auto best = best_tokens(logits_, beam == 1 ? 1 : beam + 1, options_.never());
     const std::span<const std::vector<TokenScore>> rows(best);
     return advance_all([this, rows](Search& each, std::size_t first, std::size_t count) {
       return advance_beam(each, rows.subspan(first, count), options_);
@@ -167,7 +167,7 @@ void label_batch(const Transformer& model, const Inputs& inputs, const std::vect
                  const DecodeOptions& options, Decoded& results) {
   Tape tape({.training = false});
   const TokenRows source = rows_of(inputs, searches, 1);
-  const auto best = best_tokens(model.logits(tape, {source, {}, {}}).value(), 1, options.bos);
+  const auto best = best_tokens(model.logits(tape, {source, {}, {}}).value(), 1, options.never());
   for (std::size_t b = 0; b < searches.size(); ++b) {
     const auto i = static_cast<Index>(b);
     results[static_cast<std::size_t>(searches[b].sentence)] =

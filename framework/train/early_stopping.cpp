@@ -29,7 +29,7 @@ bool EarlyStoppingSpec::higher() const {
 
 bool note_score(const EarlyStoppingSpec& spec, double score, Index step, BestSoFar& best) {
   const double gain = !best.score ? 0 : spec.higher() ? score - *best.score : *best.score - score;
-  const bool better = !std::isnan(score) && (!best.score || gain > spec.minimum_gain);
+  const bool better = std::isfinite(score) && (!best.score || gain > spec.minimum_gain);
   if (better) {
     best = {score, step, 0};
   } else {

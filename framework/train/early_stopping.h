@@ -31,7 +31,8 @@ struct BestSoFar {
   bool operator==(const BestSoFar&) const = default;
 };
 
-// Takes the score of one validation into account; true if it is the best so far. NaN never is.
+// Takes the score of one validation into account; true if it is the best so far. One that is not finite
+// never is.
 bool note_score(const EarlyStoppingSpec& spec, double score, Index step, BestSoFar& best);
 // Whether the target is reached, or patience has run out.
 bool should_stop(const EarlyStoppingSpec& spec, const BestSoFar& best);

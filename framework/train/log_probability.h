@@ -19,7 +19,7 @@ struct TokenScore {
 std::vector<double> log_normalisers(const Tensor& logits);
 
 // The k best tokens of each row, best first, ties to the smaller id. `never` is left out, though it keeps its
-// share of the probability.
+// share of the probability; -1: none is.
 std::vector<std::vector<TokenScore>> best_tokens(const Tensor& logits, Index k, Token never);
 
 // Of the given token in each row. ShapeError for a token outside the vocabulary.

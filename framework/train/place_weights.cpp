@@ -46,7 +46,7 @@ std::vector<std::string> bare_names(const WeightFamily& family, const std::strin
 class Placing {
  public:
   Placing(WeightFiles& files, const ModelSpec& spec, std::uint64_t seed, ParameterSet& parameters)
-      : files_(files), spec_(spec), seed_(seed), parameters_(parameters), last_(last_layer(parameters)) {}
+      : files_(files), spec_(spec), seed_(seed), parameters_(parameters), last_(parameters) {}
 
   WeightReport run(const std::vector<Placement>& placements, const std::vector<NotOurs>& not_ours) {
     require_reinit_names(placements);
@@ -156,18 +156,26 @@ class Placing {
       return;
     }
     const std::string& first = placement.parameters.empty() ? name : placement.parameters.front();
-    if (is_beyond_layers(first))
-      return note_unused(name,
-                         fmt::format("of layers after the {} that this model has", only_stack(spec_).layers));
+    if (const auto layers = layers_before(first))
+      return note_unused(name, fmt::format("of layers after the {} that this model has", *layers));
     if (first.ends_with("_embedding.weight") && parameters_.find("input.weight") != nullptr)
       return note_unused(name, "this model reads vectors");
     note_unused(name, {});
   }
 
-  bool is_beyond_layers(const std::string& parameter) const {
+  // Where a parameter is of a layer after those that its stack has: how many it has.
+  std::optional<Index> layers_before(const std::string& parameter) const {
     const std::size_t at = parameter.find(".layers.");
-    if (at == std::string::npos) return false;
-    return std::atoll(parameter.c_str() + at + 8) >= only_stack(spec_).layers;
+    const StackSpec* stack = stack_of(parameter);
+    if (at == std::string::npos || stack == nullptr) return {};
+    const bool after = std::atoll(parameter.c_str() + at + 8) >= stack->layers;
+    return after ? std::optional<Index>(stack->layers) : std::nullopt;
+  }
+
+  // nullptr where this model has no such stack.
+  const StackSpec* stack_of(const std::string& parameter) const {
+    if (parameter.starts_with("encoder.")) return spec_.has_encoder() ? &spec_.encoder : nullptr;
+    return spec_.has_decoder() ? &spec_.decoder : nullptr;
   }
 
   void misfit(const Placement& placement, const Parameter& first, const TensorEntry& entry,
@@ -208,7 +216,7 @@ class Placing {
   const ModelSpec& spec_;
   std::uint64_t seed_;
   ParameterSet& parameters_;
-  Index last_;  // number of the last layer
+  LastLayers last_;
   WeightReport report_;
   std::vector<std::string> problems_;
   std::set<std::string> spoken_of_;

@@ -32,7 +32,7 @@ std::vector<Group> groups_in_use(const RateGroupsSpec& spec) {
 }
 
 // The number of the group of a name: 0 for none, else its place in `groups` plus 1.
-std::size_t group_of(const std::vector<Group>& groups, const std::string& name, Index last) {
+std::size_t group_of(const std::vector<Group>& groups, const std::string& name, const LastLayers& last) {
   for (std::size_t i = 0; i < groups.size(); ++i)
     for (const auto& pattern : groups[i].patterns)
       if (matches(pattern, name, last)) return i + 1;
@@ -62,8 +62,9 @@ void RateGroupsSpec::fields(Fields& f) {
 
 RateGroups::RateGroups(const RateGroupsSpec& spec, const std::shared_ptr<const ScheduleSpec>& schedule,
                        const ScheduleContext& context, const ParameterSet& parameters, Optimizer& optimizer) {
+  require_match("train.groups.custom_patterns", spec.custom_patterns, parameters);
   const std::vector<Group> groups = groups_in_use(spec);
-  const Index last = last_layer(parameters);
+  const LastLayers last(parameters);
   schedules_.emplace_back(schedule, context);
   names_.emplace_back("all others");
   for (const Group& group : groups) {

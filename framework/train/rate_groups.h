@@ -32,7 +32,7 @@ struct RateGroupsSpec {
 class RateGroups {
  public:
   // Divides the optimiser's parameters. Throws ConfigError for a group in use that no trainable parameter is
-  // in.
+  // in, and for a custom pattern that matches nothing.
   RateGroups(const RateGroupsSpec& spec, const std::shared_ptr<const ScheduleSpec>& schedule,
              const ScheduleContext& context, const ParameterSet& parameters, Optimizer& optimizer);
   std::vector<double> rates(Index step) const;

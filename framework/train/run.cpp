@@ -156,8 +156,9 @@ class Run {
                                Record& result) {
     Record scores;
     try {
-      scores.set("scored_weights", load_scored_weights(spec_, folder_.checkpoints(), built_->parameters));
-      if (!last_validation.fields().empty() && !are_those_of(trainer.state(), last_validation))
+      const ScoredWeights scored = load_scored_weights(spec_, folder_.checkpoints(), built_->parameters);
+      scores.set("scored_weights", scored.name);
+      if (!last_validation.fields().empty() && !are_those_of(scored, last_validation))
         scores.append(validation_of_scored(trainer, loop));
       score_tests(scores);
     } catch (const Interrupted& interrupted) {
@@ -168,11 +169,10 @@ class Run {
     return 0;
   }
 
-  // Whether the weights that are scored are those of the last validation: the best ones so far, by
-  // themselves.
-  bool are_those_of(const TrainingState& state, const Record& last_validation) const {
-    return spec_.train.average_last == 0 &&
-           static_cast<double>(state.best.step) == last_validation.number("step");
+  // Whether the weights that are scored are those of the last validation. The best ones need not be: their
+  // checkpoint may be gone.
+  static bool are_those_of(const ScoredWeights& scored, const Record& last_validation) {
+    return scored.step && static_cast<double>(*scored.step) == last_validation.number("step");
   }
 
   // So that the numbers of validation and test in a result are of the same weights.

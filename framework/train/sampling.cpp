@@ -82,7 +82,7 @@ std::vector<TokenScore> draw_tokens(const Tensor& logits, const std::vector<doub
       const T* row = logits.data<T>() + i * logits.row_stride();
       std::vector<Word> words;
       for (Index j = 0; j < logits.columns(); ++j)
-        if (j != options.bos)
+        if (j != options.never())
           words.push_back({static_cast<double>(static_cast<Accumulator<T>>(row[j])), static_cast<Token>(j)});
       const auto n = static_cast<std::size_t>(i);
       const Word word = draw(choice_of(std::move(words), options.spec), uniform[n]);

@@ -10,8 +10,8 @@
 
 namespace attnlab {
 
-// One token for each row of logits [N, V]: uniform[i] in [0, 1) decides. <s> is never drawn. The
-// log-probability is the model's own, before temperature and cuts.
+// One token for each row of logits [N, V]: uniform[i] in [0, 1) decides. options.never() is not
+// drawn. The log-probability is the model's own, before temperature and cuts.
 std::vector<TokenScore> draw_tokens(const Tensor& logits, const std::vector<double>& uniform,
                                     const DecodeOptions& options);
 

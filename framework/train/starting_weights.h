@@ -17,7 +17,8 @@ std::filesystem::path find_checkpoint(const std::filesystem::path& path);
 InitialValues initial_values_before_start(const ExperimentSpec& spec);
 
 // Sets the weights if spec.model.from names something, and returns what became of each tensor; see
-// place_weights.h. What the file does not set gets its initial values. Throws IoError.
+// place_weights.h. What the file does not set gets its initial values. Throws IoError; ConfigError where the
+// model is to train but all its adapters are zero and frozen.
 WeightReport load_starting_weights(const ExperimentSpec& spec, BuiltModel& built);
 
 }  // namespace attnlab

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 #include "config/error.h"
 
@@ -57,18 +58,21 @@ const std::vector<Preset>& presets() {
   return all;
 }
 
+constexpr std::string_view kLayers = ".layers.";
+
 // A pattern with the number of the last layer in the place of {last}.
-std::string with_last(std::string pattern, Index last) {
+std::string with_last(std::string pattern, std::optional<Index> last) {
   const std::size_t at = pattern.find("{last}");
-  return at == std::string::npos ? pattern : pattern.replace(at, 6, last < 0 ? "none" : std::to_string(last));
+  return at == std::string::npos ? pattern : pattern.replace(at, 6, last ? std::to_string(*last) : "none");
 }
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('.') + 1); }
 
-// Whether a pattern says the last part of the name in so many words: buffers train only then.
-bool names(const std::vector<std::string>& patterns, const std::string& name) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&name](const auto& pattern) { return last_part(pattern) == last_part(name); });
+// Whether one pattern matches the name and says its last part in so many words: buffers train only then.
+bool names_one(const std::vector<std::string>& patterns, const std::string& name, const LastLayers& last) {
+  return std::any_of(patterns.begin(), patterns.end(), [&name, &last](const auto& pattern) {
+    return last_part(pattern) == last_part(name) && matches(pattern, name, last);
+  });
 }
 
 std::string some_names(const ParameterSet& parameters) {
@@ -84,9 +88,9 @@ std::string some_names(const ParameterSet& parameters) {
 void require_match(const std::string& key, const std::vector<std::string>& patterns,
                    const ParameterSet& parameters, const std::vector<std::string>& others) {
   std::string problems;
-  const Index last = last_layer(parameters);
+  const LastLayers last(parameters);
   for (const auto& pattern : patterns) {
-    const auto matched = [&pattern, last](const std::string& name) { return matches(pattern, name, last); };
+    const auto matched = [&pattern, &last](const std::string& name) { return matches(pattern, name, last); };
     const bool found = std::any_of(parameters.all().begin(), parameters.all().end(),
                                    [&matched](const auto& parameter) { return matched(parameter->name()); });
     if (!found && std::none_of(others.begin(), others.end(), matched))
@@ -96,35 +100,44 @@ void require_match(const std::string& key, const std::vector<std::string>& patte
   if (!problems.empty()) throw ConfigError(problems.substr(0, problems.size() - 1));
 }
 
-bool matches_any(const std::vector<std::string>& patterns, const std::string& name, Index last) {
+bool matches_any(const std::vector<std::string>& patterns, const std::string& name, const LastLayers& last) {
   return std::any_of(patterns.begin(), patterns.end(),
-                     [&name, last](const auto& pattern) { return matches(pattern, name, last); });
+                     [&name, &last](const auto& pattern) { return matches(pattern, name, last); });
 }
 
-bool matches(const std::string& pattern, const std::string& name, Index last) {
+bool matches(const std::string& pattern, const std::string& name, const LastLayers& last) {
   const auto& all = presets();
   const auto preset =
       std::find_if(all.begin(), all.end(), [&pattern](const Preset& p) { return pattern == p.name; });
   if (preset != all.end()) return matches_any(preset->patterns, name, last);
-  return ::fnmatch(with_last(pattern, last).c_str(), name.c_str(), 0) == 0;
+  return ::fnmatch(with_last(pattern, last.of(name)).c_str(), name.c_str(), 0) == 0;
 }
 
-Index last_layer(const ParameterSet& parameters) {
-  Index last = -1;
+LastLayers::LastLayers(const ParameterSet& parameters) {
   for (const auto& parameter : parameters.all()) {
-    const std::size_t at = parameter->name().find(".layers.");
-    if (at != std::string::npos) last = std::max<Index>(last, std::atoll(parameter->name().c_str() + at + 8));
+    const std::string& name = parameter->name();
+    const std::size_t at = name.find(kLayers);
+    if (at == std::string::npos) continue;
+    Index& last = by_stack_.try_emplace(name.substr(0, at), 0).first->second;
+    last = std::max<Index>(last, std::atoll(name.c_str() + at + kLayers.size()));
   }
-  return last;
+}
+
+std::optional<Index> LastLayers::of(const std::string& name) const {
+  if (by_stack_.empty()) return {};
+  const auto own = by_stack_.find(name.substr(0, name.find(kLayers)));
+  if (own != by_stack_.end()) return own->second;
+  const auto shallower = [](const auto& a, const auto& b) { return a.second < b.second; };
+  return std::max_element(by_stack_.begin(), by_stack_.end(), shallower)->second;
 }
 
 std::function<bool(const Parameter&)> select_trainable(const TrainableSpec& spec,
                                                        const ParameterSet& parameters) {
   require_match("train.trainable", spec.trainable, parameters);
   require_match("train.frozen", spec.frozen, parameters);
-  const auto trains = [spec, last = last_layer(parameters)](const Parameter& parameter) {
-    if (parameter.buffer() && !names(spec.trainable, parameter.name())) return false;
-    return matches_any(spec.trainable, parameter.name(), last) &&
+  const auto trains = [spec, last = LastLayers(parameters)](const Parameter& parameter) {
+    const auto selects = parameter.buffer() ? names_one : matches_any;
+    return selects(spec.trainable, parameter.name(), last) &&
            !matches_any(spec.frozen, parameter.name(), last);
   };
   const bool some = std::any_of(parameters.all().begin(), parameters.all().end(),

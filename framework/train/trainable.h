@@ -5,13 +5,15 @@
 //   input                  token tables, or the map of a model that reads vectors
 //   positions              learned tables of positions
 //   attention, mlp         their maps alone, without norms and adapters
-//   last_attention, last_mlp   those of the last layer
+//   last_attention, last_mlp   those of the last layer of each stack
 //   fpt                    norms, input, positions and head (Lu et al. 2021, section 2.2)
-// In patterns, {last} is the number of the last layer.
+// In patterns, {last} is the number of the last layer of the stack that a name belongs to.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,22 +26,33 @@ struct TrainableSpec {
   std::vector<std::string> frozen;            // … except for this
 };
 
-// A parameter trains if it matches a trainable pattern and no frozen one; a buffer (head gates) only if the
+// The number of the last layer of each stack of a model, for {last}.
+class LastLayers {
+ public:
+  LastLayers() = default;  // of no layers
+  explicit LastLayers(const ParameterSet& parameters);
+  // In the stack of this name (what stands before ".layers." in it), or in the deepest one for names that
+  // belong to none, such as those in published files; nothing without layers.
+  std::optional<Index> of(const std::string& name) const;
+
+ private:
+  std::map<std::string, Index> by_stack_;
+};
+
+// A parameter trains if it matches a trainable pattern and no frozen one; a buffer (head gates) only if that
 // pattern ends in its own name, as in *.gates. Throws ConfigError for a pattern that matches nothing, and
 // when nothing is left to train.
 std::function<bool(const Parameter&)> select_trainable(const TrainableSpec& spec,
                                                        const ParameterSet& parameters);
 
 // Whether a name matches a pattern or preset: * stands for any text, dots included, ? for one character.
-// `last` is the number of the last layer, for {last}; below 0 it matches nothing.
-bool matches(const std::string& pattern, const std::string& name, Index last = -1);
-bool matches_any(const std::vector<std::string>& patterns, const std::string& name, Index last);
+// Without layers, {last} matches nothing.
+bool matches(const std::string& pattern, const std::string& name, const LastLayers& last = {});
+bool matches_any(const std::vector<std::string>& patterns, const std::string& name, const LastLayers& last);
 // Throws ConfigError, naming `key` ("train.frozen"), for every pattern that matches neither a parameter nor
 // one of the other names.
 void require_match(const std::string& key, const std::vector<std::string>& patterns,
                    const ParameterSet& parameters, const std::vector<std::string>& others = {});
-// The number of the last layer that a name of the set speaks of; -1 without layers.
-Index last_layer(const ParameterSet& parameters);
 
 // CRC-32 of the numbers of everything that does not train: equal before and after training.
 std::uint32_t frozen_digest(const ParameterSet& parameters);

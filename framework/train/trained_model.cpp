@@ -52,8 +52,8 @@ VocabularySizes TrainedModel::sizes() const {
   return sizes;
 }
 
-std::string load_scored_weights(const ExperimentSpec& spec, const fs::path& checkpoints,
-                                ParameterSet& parameters) {
+ScoredWeights load_scored_weights(const ExperimentSpec& spec, const fs::path& checkpoints,
+                                  ParameterSet& parameters) {
   const std::vector<fs::path> all = checkpoints_in(checkpoints);
   if (all.empty()) throw IoError(checkpoints.string() + ": no checkpoint here");
   if (spec.train.average_last > 0) {
@@ -62,11 +62,11 @@ std::string load_scored_weights(const ExperimentSpec& spec, const fs::path& chec
     if (averaged.empty()) averaged = all;
     const auto count = std::min(std::ssize(averaged), static_cast<std::ptrdiff_t>(spec.train.average_last));
     load_average({averaged.end() - count, averaged.end()}, parameters);
-    return join_text("mean of the last ", count, " checkpoints");
+    return {join_text("mean of the last ", count, " checkpoints"), {}};
   }
   const Checkpoint checkpoint(best_checkpoint(checkpoints).value_or(all.back()), Checkpoint::Parts::weights);
   checkpoint.load_weights(parameters);
-  return "checkpoint " + checkpoint.folder().filename().string();
+  return {"checkpoint " + checkpoint.folder().filename().string(), checkpoint.state().step};
 }
 
 TrainedModel load_trained_model(const fs::path& run, const std::vector<std::string>& assignments) {
@@ -88,7 +88,7 @@ TrainedModel load_trained_model(const fs::path& run, const std::vector<std::stri
     trained.data = checkpoint.state().data;
   } else {
     const fs::path checkpoints = trained.folder / "checkpoints";
-    trained.weights = load_scored_weights(*trained.spec, checkpoints, parameters);
+    trained.weights = load_scored_weights(*trained.spec, checkpoints, parameters).name;
     trained.data = Checkpoint(checkpoints_in(checkpoints).back(), Checkpoint::Parts::weights).state().data;
   }
   return trained;

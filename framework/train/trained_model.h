@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,15 @@ struct TrainedModel {
 TrainedModel load_trained_model(const std::filesystem::path& run,
                                 const std::vector<std::string>& assignments = {});
 
+// What a run is scored with.
+struct ScoredWeights {
+  std::string name;           // "checkpoint step-20"
+  std::optional<Index> step;  // of the checkpoint; unset for a mean of several
+};
+
 // Sets the weights that a run is scored with: the mean of the last train.average_last checkpoints of the
 // schedule, else the best one, else the last. Returns which. Throws IoError if there is none.
-std::string load_scored_weights(const ExperimentSpec& spec, const std::filesystem::path& checkpoints,
-                                ParameterSet& parameters);
+ScoredWeights load_scored_weights(const ExperimentSpec& spec, const std::filesystem::path& checkpoints,
+                                  ParameterSet& parameters);
 
 }  // namespace attnlab

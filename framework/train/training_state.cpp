@@ -1,5 +1,7 @@
 #include "train/training_state.h"
 
+#include <cmath>
+
 namespace attnlab {
 namespace {
 
@@ -58,7 +60,9 @@ TrainingState training_state(const Record& record) {
     member = value_of<std::decay_t<decltype(member)>>(record, name);
   });
   state.seed = static_cast<std::uint64_t>(value_of<std::int64_t>(record, "seed"));
-  if (record.find("best_score") != nullptr) state.best.score = record.number("best_score");
+  // Earlier programs also wrote scores that are not finite, for which JSON has no number.
+  if (record.find("best_score") != nullptr && std::isfinite(record.number("best_score")))
+    state.best.score = record.number("best_score");
   return state;
 }
 

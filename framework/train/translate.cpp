@@ -18,10 +18,18 @@ std::string one_line(const std::string& text) {
   return result;
 }
 
-// Running text begins after the end of a line (</s>, or a line break where that is a word of its own).
-Ids prompt_of(const Tokenizer& words, const std::string& line) {
-  const Ids line_break = words.encode("\n");
-  if (words.decode(line_break) == "\n") return words.encode("\n" + line);
+// What ended lines in training: a line break, or </s>. Where no task says it (published models), a line break
+// if the vocabulary has it.
+bool begins_with_newline(const TrainedModel& trained) {
+  if (const auto& task = trained.spec->data.task) return task->ends_lines_with_newline();
+  const Tokenizer& words = *trained.target;
+  return words.decode(words.encode("\n")) == "\n";
+}
+
+// Running text begins after the end of a line.
+Ids prompt_of(const TrainedModel& trained, const std::string& line) {
+  const Tokenizer& words = *trained.target;
+  if (begins_with_newline(trained)) return words.encode("\n" + line);
   Ids ids{words.eos()};
   for (const Token token : words.encode(line)) ids.push_back(token);
   return ids;
@@ -46,10 +54,10 @@ bool cut_prompt(Ids& prompt, std::optional<Index> room, Index max_extra) {
 // `line`: all of it, also where the model read its end alone.
 std::string text_of(const TrainedModel& trained, const std::string& line, const Hypothesis& hypothesis) {
   if (trained.source) return one_line(trained.target->decode(hypothesis.ids));
-  Ids all = prompt_of(*trained.target, line);
+  Ids all = prompt_of(trained, line);
   all.insert(all.end(), hypothesis.ids.begin(), hypothesis.ids.end());
   std::string text = trained.target->decode(all);
-  if (!text.empty() && text.front() == '\n') text.erase(0, 1);  // of prompt_of
+  if (begins_with_newline(trained) && text.starts_with('\n')) text.erase(0, 1);  // of prompt_of
   return one_line(text);
 }
 
@@ -64,7 +72,7 @@ std::vector<std::vector<TextHypothesis>> translate_lines(const TrainedModel& tra
   std::vector<Ids> inputs;
   std::vector<Index> places;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    Ids ids = trained.source ? trained.source->encode(lines[i]) : prompt_of(*trained.target, lines[i]);
+    Ids ids = trained.source ? trained.source->encode(lines[i]) : prompt_of(trained, lines[i]);
     if (trained.source && ids.empty()) continue;
     if (trained.source) ids.push_back(trained.source->eos());
     const auto place = static_cast<Index>(i);

@@ -31,4 +31,8 @@ TEST_CASE("what is not promised is refused or said") {
   CHECK(outcome("linformer", "incremental") == Outcome::refused_cleanly);
   CHECK(outcome("window", "key order") == Outcome::not_promised);
   CHECK(outcome("none", "gradients") == Outcome::not_promised);
+  CHECK(outcome("none", "dropout") == Outcome::not_promised);
+  CHECK(outcome("linear", "dropout") == Outcome::not_promised);
+  CHECK(outcome("scaled_dot", "dropout") == Outcome::passed);
+  CHECK(outcome("linformer", "dropout") == Outcome::passed);
 }

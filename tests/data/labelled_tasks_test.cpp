@@ -122,6 +122,16 @@ TEST_CASE("bit_xor: validation and test share what is held out where it is too l
   CHECK(error_of("{kind: bit_xor, bits: 12, held_out: 1e-12}").find("data.task.held_out: ") == 0);
 }
 
+TEST_CASE("bit_xor: no input comes twice among validation and test, however many there are") {
+  const Task task = load("{kind: bit_xor, bits: 9, train: 10, valid: 2000, test: 2000}");
+  std::set<std::vector<float>> different;
+  for (const Corpus* corpus : {&task.valid, &task.tests[0].corpus}) {
+    CHECK(corpus->examples.size() == 2000);
+    for (const Example& example : corpus->examples) different.insert(example.vectors);
+  }
+  CHECK(different.size() == 4000);
+}
+
 TEST_CASE("bit_memory: the labels are a shown pattern, the query agrees with it where it is not masked") {
   const Task task =
       load("{kind: bit_memory, patterns: 3, bits: 20, patch: 5, train: 300, valid: 20, test: 200}");
@@ -245,6 +255,8 @@ TEST_CASE("IDX files: read, and refused where header and size disagree") {
   refused(idx_images(0xffffffff, 0xffffffff, 0xffffffff, "abc"), labels);
   refused(idx_images(0x10000, 0x10000, 0x10000, ""), labels);
   refused(idx_images(3, 2, 2, "abcdefghijkl"), labels);
+  refused(idx_images(2, 0, 3, ""), labels);  // no pixels
+  refused(idx_images(2, 3, 0, ""), labels);
   refused(labels, idx_images(2, 2, 3, "abcdefghijkl"));
 }
 
@@ -335,6 +347,20 @@ TEST_CASE("images as a task: splits, vectors or symbols") {
   for (const char* form : {"patch: 2", "symbols: true"})
     CHECK_THROWS_AS(load(join_text("{kind: mnist, valid_images: 4, ", form, "}"), scratch.path().string()),
                     DataError);
+}
+
+TEST_CASE("tasks of images without any for the test are refused") {
+  for (const char* key : {"train", "test"})
+    CHECK_THROWS_AS(load(join_text("{kind: cifar10, ", key, ": []}")), ConfigError);
+  const ScratchFolder scratch;
+  const auto put = [&scratch](const std::string& name, const std::string& bytes) {
+    write_file(scratch.path() / "mnist" / name, bytes);
+  };
+  put("train-images-idx3-ubyte", idx_images(2, 1, 1, "ab"));
+  put("train-labels-idx1-ubyte", idx_labels(2, "\x01\x02"));
+  put("t10k-images-idx3-ubyte", idx_images(0, 1, 1, ""));
+  put("t10k-labels-idx1-ubyte", idx_labels(0, ""));
+  CHECK_THROWS_AS(load("{kind: mnist, patch: 1, valid_images: 1}", scratch.path().string()), DataError);
 }
 
 TEST_CASE("polarity: splits of both files, cut sentences, baselines") {

@@ -1,6 +1,7 @@
 // Remote homology on made-up files in TAPE's form.
 #include "data/proteins.h"
 
+#include "config/error.h"
 #include "config/spec.h"
 #include "core/error.h"
 #include "data/files.h"
@@ -78,6 +79,28 @@ TEST_CASE("what is easy is said of the proteins that are scored") {
   CHECK(task.tests[0].corpus.examples.size() == 2);
   CHECK(task.baselines[0].score == Approx(0.5));
   CHECK(task.baselines[1].score == Approx(0.5));
+}
+
+TEST_CASE("test files of one name are splits of their own, or refused") {
+  const ScratchFolder scratch;
+  for (const char* file : {"train.json", "valid.json", "test.txt", "remote_homology_test.json", "a/test.json",
+                           "b/test.json", "a_test.json"})
+    write_file(scratch.path() / file, list({protein("AAK", 0)}));
+  const auto names = [&scratch](const std::string& tests) {
+    DataSpec spec;
+    read_spec(Tree::parse("task: {kind: remote_homology, folder: '', train: train.json, valid: valid.json, "
+                          "tests: [" +
+                          tests + "]}\nroot: " + scratch.path().string()),
+              spec);
+    std::string all;
+    for (const NamedCorpus& test : spec.load().tests) all += test.name + " ";
+    return all;
+  };
+  CHECK(names("a/test.json, b/test.json") == "a_test b_test ");
+  CHECK(names("remote_homology_test.json, a/test.json") == "remote_homology_test a_test ");
+  CHECK(names("remote_homology_test.json, a_test.json") == "test a_test ");
+  CHECK_THROWS_AS(names("a/test.json, b/test.json, a_test.json"), ConfigError);
+  CHECK_THROWS_AS(names("test.txt, a/test.json, a/test.txt"), ConfigError);
 }
 
 TEST_CASE("the task has three test splits, leaves out what is too long, and says what is easy") {

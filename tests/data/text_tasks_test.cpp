@@ -136,6 +136,16 @@ TEST_CASE("held-out lines come from the training file where there are no others"
   CHECK_THROWS_AS(load(corpora.path(), kWords + ", hold_out: 2"), ConfigError);
 }
 
+TEST_CASE("held-out lines that leave nothing to validate or test on are refused, with their number") {
+  const Corpora corpora;
+  for (const char* period : {"1000", "61"}) {  // 61: a test pair, but none for validation
+    const std::string message = message_of(corpora.path(), kWords + ", hold_out: " + period);
+    CHECK(message.find(join_text("train.en: hold_out ", period, " of 60 different source lines")) !=
+          std::string::npos);
+  }
+  CHECK(message_of(corpora.path(), kWords + ", hold_out: 60") == "no error");
+}
+
 TEST_CASE("file names may hold the language anywhere, files may be packed or absolute") {
   const Corpora corpora;
   const std::string pattern = corpora.path().string() + "/set/train.{lang}";
@@ -194,8 +204,23 @@ TEST_CASE("line ends are </s> where the tokenizer has no line breaks") {
               c = task.target->encode("c")[0];
   CHECK(task.train.examples[0].target == std::vector<Token>{end, a, b, end, c});
   CHECK(task.train.examples[1].target == std::vector<Token>{c, end, a, b, end});
-  CHECK(message_of(scratch.path(), "kind: text, tokenizer: word, line_end: newline")
+  CHECK(message_of(scratch.path(), "kind: text, tokenizer: word, line_end: newline, valid_fraction: 0.3")
             .find("loses line breaks") != std::string::npos);
+}
+
+TEST_CASE("a text of too few lines for its validation or test is refused, by file and key") {
+  const ScratchFolder scratch;
+  write_file(scratch.path() / "input.txt", "all of it in one line");
+  const auto message = [&scratch](const std::string& keys) {
+    return message_of(scratch.path(), "kind: text, " + keys);
+  };
+  const std::string file = (scratch.path() / "input.txt").string();
+  CHECK(message("valid_fraction: 0.1").find(file + ": valid_fraction 0.1 of 1 lines is no whole line") == 0);
+  CHECK(message("valid_fraction: 0, test_fraction: 0.2").find(file + ": test_fraction 0.2 of 1 lines") == 0);
+  CHECK(message("valid: input.txt") == "no error");
+  const Task task = load(scratch.path(), "kind: text, valid_fraction: 0");
+  CHECK(task.valid.examples.empty());
+  CHECK(task.tests.empty());
 }
 
 TEST_CASE("lines that end in line breaks: ids line by line, which must be those within a text") {

@@ -115,6 +115,18 @@ TEST_CASE("word vocabularies count, cut and round-trip") {
   CHECK_THROWS_AS(all.piece(-1), DataError);
 }
 
+TEST_CASE("words of backslashes are kept apart from each other and from line breaks") {
+  const std::string line = R"(\ \\ \n \\n \\\ x)";
+  const Vocabulary words = Vocabulary::learn(TokenUnit::word, {line}, 1, 0);
+  CHECK(words.size() == 9);
+  const Vocabulary again = Vocabulary::parse(words.serialized());
+  CHECK(again.encode(line) == words.encode(line));
+  CHECK(again.decode(again.encode(line)) == line);
+  // Files that were written before words of backslashes were told apart.
+  const Vocabulary old = Vocabulary::parse("attnlab vocabulary 1 character\n<unk>\n<s>\n</s>\n\\n\n\\\\\n");
+  CHECK(old.encode("\n\\") == std::vector<Token>{3, 4});
+}
+
 TEST_CASE("character vocabularies keep spaces, line breaks and every code point") {
   const std::vector<std::string> lines{"a \xc3\xbc\n", "\\ a"};
   const Vocabulary letters = Vocabulary::learn(TokenUnit::character, lines, 1, 0);

@@ -4,8 +4,11 @@
 #include <map>
 
 #include "config/error.h"
+#include "config/spec.h"
 #include "core/gradient_check.h"
 #include "models/transformer.h"
+#include "nn/mlp.h"
+#include "nn/sublayer.h"
 #include "support/catch.h"
 #include "support/token_rows.h"
 
@@ -135,7 +138,64 @@ const std::vector<Option> kOptions{
     {"as in BERT", bert},
 };
 
+// Shares of the numbers that are kept inside an MLP, and there and again on what it adds, each with a rate of
+// one half: every number of all ones goes through its layer alone.
+struct KeptShares {
+  KeptShares(Activation activation, bool gated) {
+    const Index D = 32, rows = 64;
+    const InitSpec init;
+    ParameterSet parameters;
+    const Scope scope{parameters, init, "decoder.layers.0.mlp"};
+    SublayerPlan around;
+    around.skip = false;
+    around.dropout = 0.5;
+    around.norm.position = NormPosition::none;
+    const Sublayer sublayer(scope, around, D);
+    const Mlp mlp(scope, {D, D, activation, 0.5, true, gated});
+    parameters.finalise(DType::f64, 3, [](const Parameter&) { return true; });
+    for (const auto& parameter : parameters.all())
+      parameter->value().fill(parameter->shape().rank() == 1 ? 1 : 0);
+    parameters.find("decoder.layers.0.mlp.down.bias")->value().fill(0);
+    std::vector<double> identity(static_cast<std::size_t>(D * D));
+    for (Index i = 0; i < D; ++i) identity[static_cast<std::size_t>(i * D + i)] = 1;
+    parameters.find("decoder.layers.0.mlp.down.weight")
+        ->value()
+        .copy_from(Tensor::from({D, D}, DType::f64, identity));
+    Tape tape({.seed = 5, .step = 1});
+    const Var x = tape.constant(Tensor::filled({rows, D}, DType::f64, 1));
+    const auto within = mlp(x, 0).value().to_doubles();
+    const auto after =
+        sublayer.around(x, 0, [&mlp](const Var& in) { return mlp(in, 0); }).value().to_doubles();
+    const double one = 1 / static_cast<double>(within.size());
+    for (std::size_t i = 0; i < within.size(); ++i) {
+      inside += within[i] != 0 ? one : 0;
+      both += after[i] != 0 ? one : 0;
+    }
+  }
+  double inside = 0, both = 0;
+};
+
+std::string refusal(const std::string& keys) {
+  try {
+    ModelSpec spec;
+    read_spec(Tree::parse(keys), spec);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
 }  // namespace
+
+TEST_CASE("inside an MLP and on what it adds, dropout drops other numbers") {
+  for (const auto& [activation, gated] :
+       {std::pair{Activation::relu, false}, {Activation::gelu, false}, {Activation::silu, true}}) {
+    INFO("activation " << static_cast<int>(activation) << (gated ? ", gated" : ""));
+    const KeptShares kept(activation, gated);
+    CHECK(kept.inside == Approx(0.5).margin(0.05));
+    CHECK(kept.both == Approx(0.25).margin(0.05));
+  }
+}
 
 TEST_CASE("scaled by depth, only the maps into the residual stream start smaller") {
   const auto start_of = [](InitRule rule, ModelKind kind) {
@@ -224,6 +284,7 @@ TEST_CASE("a pooled head takes its rows of each example, from ids or vectors") {
   const VocabularySizes ids{11, 3, false, 0, {4, 2}};
   for (const ModelKind kind : {ModelKind::decoder, ModelKind::encoder})
     for (const Pooling pool : {Pooling::last, Pooling::cls, Pooling::mean}) {
+      if (kind == ModelKind::decoder && pool == Pooling::cls) continue;  // the config refuses it
       Tiny tiny(
           kind, [pool](ModelSpec& spec) { spec.head.pool = pool; }, ids);
       const ModelInput input{rows_of(kSentences), {}, {}};
@@ -267,4 +328,18 @@ TEST_CASE("options that do not fit are refused by the config's own words") {
   CHECK_THROWS_AS(Tiny(ModelKind::decoder, [](ModelSpec& spec) { spec.head.pool = Pooling::last; },
                        {11, 3, false, 0, {3, 2}}),
                   ConfigError);
+}
+
+TEST_CASE("the first row stands for an example only where it sees the others") {
+  const std::string why = "cls is the first row, which sees only itself here";
+  for (const std::string keys :
+       {"kind: decoder", "kind: decoder, backbone: lstm", "kind: encoder, backbone: lstm",
+        "kind: encoder, encoder: {backbone: lstm}"}) {
+    INFO(keys);
+    CHECK(refusal("{" + keys + ", head: cls}").find(why) != std::string::npos);
+    CHECK(refusal("{" + keys + ", head: last}").empty());
+    CHECK(refusal("{" + keys + ", head: mean}").empty());
+  }
+  CHECK(refusal("{kind: encoder, head: cls}").empty());
+  CHECK(refusal("{kind: encoder, head: cls, decoder: {backbone: lstm}}").empty());
 }

@@ -25,13 +25,11 @@ std::function<void(ModelSpec&)> no_dropout() {
   return [](ModelSpec& spec) { set_all_stacks(spec, [](StackSpec& stack) { stack.dropout.set_all(0); }); };
 }
 
-}  // namespace
-
-TEST_CASE("importance of a head on one sentence is the slope of the loss with its gate") {
-  Probed probed(ModelKind::encoder_decoder, no_dropout());
+// On one sentence: the importance of every head against the slope of the loss with its gate.
+void check_slopes(Probed& probed, std::size_t places) {
   probed.subject.examples.resize(1);
   const auto all = head_importance(probed.subject);
-  REQUIRE(all.size() == 6);
+  REQUIRE(all.size() == places);
   for (const HeadImportance& one : all)
     for (std::size_t h = 0; h < one.sample.size(); ++h) {
       CAPTURE(one.place.path(), h);
@@ -46,6 +44,23 @@ TEST_CASE("importance of a head on one sentence is the slope of the loss with it
       CHECK(one.sample[h] == Approx(std::fabs(slope)).epsilon(1e-5).margin(1e-8));
       CHECK(one.batch[h] == Approx(one.sample[h]));
     }
+}
+
+}  // namespace
+
+TEST_CASE("importance of a head on one sentence is the slope of the loss with its gate") {
+  Probed probed(ModelKind::encoder_decoder, no_dropout());
+  check_slopes(probed, 6);
+}
+
+TEST_CASE("under a pooled head the importance counts every row that the stack reads") {
+  for (const ModelKind kind : {ModelKind::decoder, ModelKind::encoder}) {
+    Probed probed(kind, [](ModelSpec& spec) {
+      no_dropout()(spec);
+      spec.head.pool = Pooling::last;
+    });
+    check_slopes(probed, 2);
+  }
 }
 
 TEST_CASE("the three estimators are ordered as absolute values of sums are") {

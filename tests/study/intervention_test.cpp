@@ -1,10 +1,14 @@
 // Interventions: what stands in the place of heads and sublayers, and what else stays.
 #include "study/intervention.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "config/error.h"
+#include "config/spec.h"
+#include "study/layer_outputs.h"
 #include "study/probed.h"
+#include "study/pruning.h"
 #include "support/catch.h"
 
 using namespace attnlab;
@@ -59,6 +63,54 @@ TEST_CASE("uniform attention is what the control kind computes") {
     set_all_stacks(spec, [](StackSpec& stack) { stack.attention = Registry<AttentionSpec>::make("linear"); });
   });
   CHECK_THROWS_AS(output_under(linear, {"*.self_attention=uniform"}), ConfigError);
+  Probed pooled(ModelKind::decoder, pooled_by(Pooling::last));
+  CHECK(distance(output_under(pooled, {"*.self_attention=uniform"}), output_of(pooled)) > 1e-6);
+}
+
+TEST_CASE("uniform attention in a window has all the entropy that the window leaves it") {
+  Probed probed(ModelKind::encoder, [](ModelSpec& spec) {
+    set_all_stacks(spec, [](StackSpec& stack) {
+      stack.attention = Registry<AttentionSpec>::make("window");
+      read_fields(Tree::load({}, {"width=1"}), [&stack](Fields& f) { stack.attention->own_fields(f); });
+    });
+  });
+  const Interventions guard(probed.subject, {parse_intervention("*.self_attention=uniform")});
+  const Record numbers = run_probe(*make_probe("attention_entropy", {}), probed.subject).numbers;
+  CHECK(numbers.number("encoder.layer_0.relative_entropy") == Approx(1));
+  CHECK(numbers.number("encoder.layer_1.relative_entropy") == Approx(1));
+  const ProbeResult maps = run_probe(*make_probe("attention_maps", {}), probed.subject);
+  for (std::size_t i = 0; i < probed.subject.examples.size(); ++i) {
+    const auto length = static_cast<double>(probed.subject.examples[i].source_rows());
+    const auto visible = array_of(maps, "encoder.0." + std::to_string(i) + ".visible").to_doubles();
+    CHECK(visible[0] == 0);
+    CHECK(visible[1] == std::min(length, 2.0));
+    CHECK(visible[visible.size() - 2] == length - 2);
+    CHECK(visible.back() == length);
+  }
+}
+
+TEST_CASE("where heads look is shown when some are taken out, and is the same up to there") {
+  Probed probed(ModelKind::decoder);
+  const auto maps = make_probe("attention_maps", {});
+  const ProbeResult plain = run_probe(*maps, probed.subject);
+  const Interventions guard(probed.subject, {parse_intervention("*.heads.0=zero")});
+  const ProbeResult cut = run_probe(*maps, probed.subject);
+  const auto same = [&](const std::string& name) {
+    return array_of(plain, name).to_doubles() == array_of(cut, name).to_doubles();
+  };
+  CHECK(same("decoder.0.1"));
+  CHECK(!same("decoder.1.1"));
+  CHECK_NOTHROW(run_probe(*make_probe("attention_entropy", {}), probed.subject));
+}
+
+TEST_CASE("of rules for the same part the last one holds") {
+  Probed probed(ModelKind::decoder);
+  const auto apart = output_under(probed, {"decoder.layers.1.mlp=mean", "decoder.layers.0.mlp=zero"});
+  CHECK(distance(output_under(probed, {"*.mlp=mean", "decoder.layers.0.mlp=zero"}), apart) == 0);
+  CHECK(distance(output_under(probed, {"*.mlp=resample", "*.mlp=zero"}),
+                 output_under(probed, {"*.mlp=zero"})) == 0);
+  CHECK(distance(output_under(probed, {"*.mlp=zero", "*.mlp=mean"}), output_under(probed, {"*.mlp=mean"})) ==
+        0);
 }
 
 TEST_CASE("the mean of a sublayer stands in its place at every token") {
@@ -84,6 +136,26 @@ TEST_CASE("resampled rows are rows of the reference, drawn alike every time") {
   const auto once = output_under(probed, {"decoder.layers.0.self_attention.heads.0=resample"});
   CHECK(distance(once, output_under(probed, {"decoder.layers.0.self_attention.heads.0=resample"})) == 0);
   CHECK(distance(once, output_of(probed)) > 1e-6);
+}
+
+TEST_CASE("another pass over the same sentences draws the same rows") {
+  Probed probed(ModelKind::decoder);
+  probed.subject.batch_tokens = 8;  // several batches, each with draws of its own
+  const Interventions guard(probed.subject, {parse_intervention("decoder.layers.0.*.heads.0=resample"),
+                                             parse_intervention("decoder.layers.1.mlp=resample")});
+  const auto pass = [&probed] {
+    std::vector<double> all;
+    for_each_stream(probed.subject, [&all](const StreamPlace&, const RowMatrix& x) {
+      all.insert(all.end(), x.values.begin(), x.values.end());
+    });
+    return all;
+  };
+  CHECK(pass() == pass());
+  const ProbeResult residuals = run_probe(*make_probe("residual_norm", {}), probed.subject);
+  for (const double noise : array_of(residuals, "decoder.mean.composite.noise").to_doubles())
+    CHECK(noise < 1e-10);
+  const PruningScore score(*probed.tiny.model, probed.letters, probed.subject.scored, "log_likelihood", {});
+  CHECK(score.segments() == score.segments());
 }
 
 TEST_CASE("interventions that name nothing, or nothing possible, are refused") {

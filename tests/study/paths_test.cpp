@@ -12,8 +12,9 @@ using namespace attnlab;
 namespace {
 
 // Attention and skips alone, which paths decompose exactly.
-Probed linear_network(ModelKind kind) {
-  return Probed(kind, [](ModelSpec& spec) {
+Probed linear_network(ModelKind kind, Pooling pool) {
+  return Probed(kind, [pool](ModelSpec& spec) {
+    spec.head.pool = pool;
     set_all_stacks(spec, [](StackSpec& stack) {
       stack.layers = 3;
       stack.norm.position = NormPosition::none;
@@ -27,25 +28,31 @@ Probed linear_network(ModelKind kind) {
 }  // namespace
 
 TEST_CASE("all paths together are the network, where nothing but attention and skips is in it") {
-  for (const ModelKind kind : {ModelKind::encoder, ModelKind::decoder}) {
-    Probed probed = linear_network(kind);
-    for_each_batch(probed.subject, [&](const ModelInput& input, Index) {
-      const PathRunner runner(probed.subject, input, PathAttention::whole);
-      Tensor sum;
-      for (Index length = 0; length <= 3; ++length)
-        for (const Path& path : paths_of_length({2, 2, 2}, length, 1000, 1)) {
-          if (!sum)
-            sum = runner.output(path).clone();
-          else
-            accumulate(runner.output(path), sum);
-        }
-      Tape tape({.training = false});
-      const auto network = probed.tiny.model->hidden(tape, input).value().to_doubles();
-      const auto paths = sum.to_doubles();
-      for (std::size_t i = 0; i < paths.size(); ++i)
-        REQUIRE(paths[i] == Approx(network[i]).epsilon(1e-9).margin(1e-9));
-    });
-  }
+  for (const ModelKind kind : {ModelKind::encoder, ModelKind::decoder})
+    for (const Pooling pool : {Pooling::none, Pooling::last}) {
+      Probed probed = linear_network(kind, pool);
+      for_each_batch(probed.subject, [&](const ModelInput& input, Index) {
+        const PathRunner runner(probed.subject, input, PathAttention::whole);
+        Tensor sum;
+        for (Index length = 0; length <= 3; ++length)
+          for (const Path& path : paths_of_length({2, 2, 2}, length, 1000, 1)) {
+            if (!sum)
+              sum = runner.output(path).clone();
+            else
+              accumulate(runner.output(path), sum);
+          }
+        const std::string stack = only_stack(*probed.tiny.model).path();
+        Recorder seen(*probed.tiny.model, [&stack](const std::string& module, std::string_view what) {
+          return module == stack && what == "output";
+        });
+        Tape tape({.training = false});
+        probed.tiny.model->hidden(tape, input);
+        const auto network = seen.at(stack, "output").to_doubles(), paths = sum.to_doubles();
+        REQUIRE(paths.size() == network.size());
+        for (std::size_t i = 0; i < paths.size(); ++i)
+          REQUIRE(paths[i] == Approx(network[i]).epsilon(1e-9).margin(1e-9));
+      });
+    }
 }
 
 TEST_CASE("the path that goes past all layers gives what it was given") {
@@ -76,6 +83,23 @@ TEST_CASE("paths of a length: all of them, or some without repetition") {
     CHECK(path[2] == -1);
     CHECK(std::count(path.begin(), path.end(), -1) == 2);
   }
+}
+
+TEST_CASE("path decomposition scores the whole network as forced scoring does, under any head") {
+  for (const ModelKind kind : {ModelKind::encoder, ModelKind::decoder})
+    for (const Pooling pool : {Pooling::none, Pooling::last, Pooling::mean}) {
+      CAPTURE(static_cast<int>(kind), static_cast<int>(pool));
+      Probed probed(kind, pooled_by(pool));
+      const auto probe = make_probe("path_decomposition", {"lengths=[1]", "paths=1", "draws=1"});
+      const Record numbers = run_probe(*probe, probed.subject).numbers;
+      double log_probability = 0, labels = 0;
+      for (const ReferenceScore& one : score_reference(*probed.tiny.model, probed.subject.examples)) {
+        log_probability += one.log_probability;
+        labels += static_cast<double>(one.tokens);
+      }
+      CHECK(numbers.number("whole.nll") == Approx(-log_probability / labels));
+      CHECK(numbers.number("whole.token_accuracy") <= 1);
+    }
 }
 
 TEST_CASE("path decomposition scores lengths, and wants one stack with skips") {

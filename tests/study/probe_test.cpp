@@ -1,31 +1,32 @@
 // Probes: what they measure on models whose answer is known, and that they leave weights alone.
 #include <cmath>
+#include <map>
 
 #include "config/error.h"
 #include "ops/attend.h"
 #include "study/attention_places.h"
+#include "study/intervention.h"
+#include "study/layer_outputs.h"
 #include "study/probed.h"
 #include "study/residual.h"
 #include "support/catch.h"
 
 using namespace attnlab;
 
-namespace {
-
-const Tensor& array_of(const ProbeResult& result, const std::string& name) {
-  for (const NamedTensor& array : result.arrays)
-    if (array.name == name) return array.tensor;
-  throw std::logic_error("no array " + name);
-}
-
-}  // namespace
-
 TEST_CASE("every probe leaves the weights alone, on every form of the model") {
-  for (const ModelKind kind : {ModelKind::encoder_decoder, ModelKind::decoder, ModelKind::encoder}) {
-    Probed probed(kind);
+  struct Form {
+    ModelKind kind;
+    Pooling pool;
+  };
+  for (const auto& [kind, pool] :
+       {Form{ModelKind::encoder_decoder, Pooling::none}, Form{ModelKind::decoder, Pooling::none},
+        Form{ModelKind::encoder, Pooling::none}, Form{ModelKind::decoder, Pooling::last},
+        Form{ModelKind::encoder, Pooling::last}, Form{ModelKind::decoder, Pooling::mean},
+        Form{ModelKind::encoder, Pooling::cls}}) {
+    Probed probed(kind, pooled_by(pool));
     const std::string before = hash_of(probed.tiny.parameters);
     for (const auto& probe : Registry<ProbeSpec>::list()) {
-      CAPTURE(probe.name);
+      CAPTURE(probe.name, static_cast<int>(kind), static_cast<int>(pool));
       const auto spec = make_probe(probe.name, {});
       if (!spec->refusal(probed.subject.model.spec()).empty()) continue;
       const ProbeResult result = run_probe(*spec, probed.subject);
@@ -34,6 +35,39 @@ TEST_CASE("every probe leaves the weights alone, on every form of the model") {
       CHECK(probed.subject.model.observer() == nullptr);
     }
   }
+}
+
+TEST_CASE("the stream has the rows that a stack reads and all its layers, pooled or not, of any backbone") {
+  for (const ModelKind kind : {ModelKind::decoder, ModelKind::encoder})
+    for (const Pooling pool : {Pooling::none, Pooling::last, Pooling::mean})
+      for (const Backbone backbone : {Backbone::attention, Backbone::lstm}) {
+        CAPTURE(static_cast<int>(kind), static_cast<int>(pool), static_cast<int>(backbone));
+        Probed probed(kind, [pool, backbone](ModelSpec& spec) {
+          spec.head.pool = pool;
+          set_all_stacks(spec, [backbone](StackSpec& stack) { stack.backbone = backbone; });
+        });
+        const bool reads_target = kind == ModelKind::decoder && pool == Pooling::none;
+        std::map<Index, Index> sentences;  // by layer
+        for_each_stream(probed.subject, [&](const StreamPlace& at, const RowMatrix& x) {
+          const Example& example = probed.subject.examples[static_cast<std::size_t>(at.sentence)];
+          CHECK(x.rows == (reads_target ? example.target_rows() : example.source_rows()));
+          ++sentences[at.layer];
+        });
+        CHECK(sentences == std::map<Index, Index>{{0, 6}, {1, 6}, {2, 6}});
+      }
+}
+
+TEST_CASE("attention maps of a pooled decoder: tokens and rows of what it reads, none of its answers") {
+  Probed probed(ModelKind::decoder, pooled_by(Pooling::last));
+  const ProbeResult result = run_probe(*make_probe("attention_maps", {}), probed.subject);
+  Index read = 0;
+  for (std::size_t i = 0; i < probed.subject.examples.size(); ++i) {
+    const Index rows = probed.subject.examples[i].source_rows();
+    read += rows;
+    CHECK(array_of(result, "decoder.1." + std::to_string(i)).shape() == Shape{2, rows, rows});
+  }
+  REQUIRE(result.tables.at(0).name == "tokens");
+  CHECK(std::ssize(result.tables[0].rows) == read);
 }
 
 TEST_CASE("the hash of weights sees a single bit") {
@@ -79,7 +113,7 @@ TEST_CASE("attention maps: softmax of the observed queries and keys, the future 
     REQUIRE(places.size() == 6);
     for (const AttentionPlace& place : places) {
       CAPTURE(place.path());
-      const Mask mask = mask_at(place, input);
+      const Mask mask = mask_at(place, probed.tiny.model->spec(), input);
       const Tensor map = attention_map(place, seen, mask);
       const AttendOptions options{place.heads(), 1 / std::sqrt(8.0)};
       const Tensor expected =
@@ -138,6 +172,28 @@ TEST_CASE("the centre of the composite norm: close to the best of a fine grid") 
     CHECK(found <= norm_of(residual(x, mean_row(x)), MatrixNorm::composite));
     CHECK(found < 1.05 * best);
   }
+}
+
+TEST_CASE("the mean cosine of rows, by hand; rows of zeros have none") {
+  CHECK(mean_cosine({2, 2, {1, 0, 0, 2}}).value() == Approx(0).margin(1e-15));
+  CHECK(mean_cosine({3, 2, {1, 0, 0, 1, -3, 0}}).value() == Approx(-1.0 / 3));
+  CHECK(mean_cosine({3, 2, {2, 0, 0, 0, 3, 0}}).value() == Approx(1));
+  CHECK(!mean_cosine({2, 2, {2, 0, 0, 0}}));
+  CHECK(!mean_cosine({2, 2, {0, 0, 0, 0}}));
+}
+
+TEST_CASE("token cosine: where a layer gives zeros there is nothing to measure, elsewhere there is") {
+  Probed probed(ModelKind::encoder, [](ModelSpec& spec) {
+    set_all_stacks(spec, [](StackSpec& stack) {
+      stack.skip.set_all(false);
+      stack.norm.position = NormPosition::none;
+    });
+  });
+  const Interventions guard(probed.subject, {parse_intervention("encoder.layers.1.mlp=zero")});
+  const ProbeResult result = run_probe(*make_probe("token_cosine", {}), probed.subject);
+  CHECK(std::isfinite(result.numbers.number("encoder.layer_1")));
+  CHECK(std::isnan(result.numbers.number("encoder.layer_2")));
+  CHECK(result.notes.size() == 1);
 }
 
 TEST_CASE("residual norm: attention alone collapses faster than exponentially, skips hold") {

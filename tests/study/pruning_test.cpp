@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "config/error.h"
+#include "config/spec.h"
 #include "study/probed.h"
 #include "study/prune_model.h"
 #include "support/catch.h"
@@ -12,7 +13,8 @@ using namespace attnlab;
 
 namespace {
 
-TrainedModel tiny_trained(ModelKind kind, DType type, const std::string& attention = "scaled_dot") {
+TrainedModel tiny_trained(ModelKind kind, DType type, const std::string& attention = "scaled_dot",
+                          const std::function<void(ModelSpec&)>& change = {}) {
   TrainedModel trained;
   trained.spec = std::make_unique<ExperimentSpec>();
   ModelSpec& model = trained.spec->model;
@@ -27,6 +29,7 @@ TrainedModel tiny_trained(ModelKind kind, DType type, const std::string& attenti
     stack.attention = Registry<AttentionSpec>::make(attention);
     stack.dropout.set_all(0);
   });
+  if (change) change(model);
   trained.source = trained.target = std::make_shared<Letters>();
   if (kind == ModelKind::decoder) trained.source = nullptr;
   trained.built = build_model(*trained.spec, {kV, kV, true}, type, false);
@@ -48,6 +51,24 @@ std::vector<double> logits_of(const TrainedModel& trained) {
   input.target = {{1, 5, 4, 3, 1, 7, 6}, rows};
   Tape tape({.training = false});
   return trained.model().logits(tape, input).value().to_doubles();
+}
+
+// Logits of the second step of decoding, for two hypotheses.
+std::vector<double> second_step_of(const TrainedModel& trained) {
+  const Transformer& model = trained.model();
+  Tape tape({.training = false});
+  DecoderState state = trained.source
+                           ? model.start(tape, {{3, 4, 5, 2, 6, 7, 2}, Sequences::of_lengths({4, 3})}, 1)
+                           : model.start(2);
+  const Sequences one_each = Sequences::equal(2, 1);
+  model.step(tape, state, {{1, 1}, one_each});
+  return model.step(tape, state, {{5, 7}, one_each}).value().to_doubles();
+}
+
+// Shuts the gates of these heads, and removes them for real from what it returns.
+TrainedModel without(TrainedModel& trained, const std::vector<std::string>& heads) {
+  shut_gates(trained, heads_by_name(attention_places(trained.model()), heads));
+  return without_shut_heads(trained);
 }
 
 double relative_distance(const std::vector<double>& a, const std::vector<double>& b) {
@@ -81,11 +102,56 @@ TEST_CASE("removal for real agrees with shut gates, for every kind of attention 
         CHECK(relative_distance(masked, whole) > 1e-4);
         const TrainedModel small = without_shut_heads(trained);
         CHECK(small.built->parameters.count(false) < trained.built->parameters.count(false));
-        CHECK(relative_distance(masked, logits_of(small)) < (type == DType::f64 ? 1e-10 : 1e-5));
+        const double bound = type == DType::f64 ? 1e-10 : 1e-5;
+        CHECK(relative_distance(masked, logits_of(small)) < bound);
         CHECK(attention_places(small.model()).size() == places.size() - 1);
+        if (form != ModelKind::encoder)
+          CHECK(relative_distance(second_step_of(trained), second_step_of(small)) < bound);
       }
     }
   }
+}
+
+TEST_CASE("heads can be removed for real again, after whole layers of them") {
+  TrainedModel trained = tiny_trained(ModelKind::encoder_decoder, DType::f64);
+  TrainedModel once = without(trained, {"encoder.layers.0.*", "decoder.layers.1.cross_attention.*"});
+  const TrainedModel twice = without(once, {"encoder.layers.1.*.heads.2"});
+  shut_gates(trained, heads_by_name(attention_places(trained.model()), {"encoder.layers.1.*.heads.2"}));
+  CHECK(relative_distance(logits_of(trained), logits_of(once)) < 1e-10);
+  CHECK(relative_distance(logits_of(trained), logits_of(twice)) < 1e-10);
+  const ModelSpec& model = twice.spec->model;
+  CHECK(model.encoder.layer_heads == std::vector<std::int64_t>{0, 3});
+  CHECK(model.decoder.layer_cross_heads == std::vector<std::int64_t>{4, 0});
+  CHECK(model.decoder.layer_heads.empty());
+}
+
+TEST_CASE("heads are removed for real beside others that share keys and values, but not those") {
+  TrainedModel trained =
+      tiny_trained(ModelKind::encoder_decoder, DType::f64, "scaled_dot", [](ModelSpec& model) {
+        set_all_stacks(model, [](StackSpec& stack) { stack.attention->key_value_heads = 2; });
+      });
+  const TrainedModel small = without(trained, {"*.cross_attention.heads.[03]"});
+  CHECK(small.built->parameters.count(false) < trained.built->parameters.count(false));
+  CHECK(relative_distance(logits_of(trained), logits_of(small)) < 1e-10);
+  CHECK_THROWS_WITH(without(trained, {"encoder.layers.0.*.heads.1"}), containing("share keys and values"));
+}
+
+TEST_CASE("no more heads can be left than there are") {
+  CHECK_THROWS_WITH(tiny_trained(ModelKind::encoder, DType::f64, "scaled_dot",
+                                 [](ModelSpec& model) {
+                                   model.encoder.layer_heads = {4, 5};
+                                 }),
+                    containing("5 heads cannot be left of 4"));
+  const auto read = [](const std::string& keys) {
+    ModelSpec model;
+    read_spec(Tree::parse(keys), model);
+  };
+  const std::string why = "more heads left than there are";
+  CHECK_THROWS_WITH(read("{layers: 2, heads: 4, layer_heads: [4, 5]}"), containing("'layer_heads': " + why));
+  CHECK_THROWS_WITH(read("{layers: 2, heads: 4, cross_attention: {kind: scaled_dot, heads: 2}, "
+                         "decoder: {layer_cross_heads: [2, 3]}}"),
+                    containing("'decoder.layer_cross_heads': " + why));
+  CHECK_NOTHROW(read("{layers: 2, heads: 4, attention: {kind: scaled_dot, heads: 8}, layer_heads: [8, 0]}"));
 }
 
 TEST_CASE("a mask is a shut gate, and means stand in where asked") {
@@ -147,6 +213,15 @@ TEST_CASE("a pruning study: ends meet, numbers are those of the tables") {
   CHECK(none_left.size() == 4);
   CHECK(result.numbers.number("pooled.importance.p") > 0);
   CHECK(result.numbers.number("cross.importance.without_100") == none_left.at("cross"));
+}
+
+TEST_CASE("in which order shares are listed, and how often, changes no number of a pruning study") {
+  Probed probed(ModelKind::decoder);
+  const auto numbers_with = [&probed](const std::string& shares) {
+    const auto probe = make_probe("head_pruning", {"random_orders=2", "resamples=20", "fractions=" + shares});
+    return to_json_line(run_probe(*probe, probed.subject).numbers);
+  };
+  CHECK(numbers_with("[0.5, 1, 0, 0.5]") == numbers_with("[0, 0.5, 1]"));
 }
 
 TEST_CASE("names of heads") {

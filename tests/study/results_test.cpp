@@ -83,6 +83,8 @@ TEST_CASE("a column that the study names stays without values, and a p-value is 
 TEST_CASE("kept results give way to those that hold no less, or are complete") {
   const StudyResults two = study_of({scored_arm("base", {1, 2})}, {1, 2}),
                      three = study_of({scored_arm("base", {1, 2, 3})}, {1, 2, 3}), none = study_of({}, {1});
+  const StudyResults other = study_of({scored_arm("other", {1, 2, 3})}, {1, 2, 3});
+  CHECK_FALSE(worth_keeping(other, StudyEnd::partial, two));  // more runs, but of another arm
   StudyResults poorer = two;
   poorer.arms[0].runs[1].values = {};
   for (const StudyEnd end : {StudyEnd::complete, StudyEnd::partial, StudyEnd::interrupted}) {

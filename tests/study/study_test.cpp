@@ -82,6 +82,30 @@ TEST_CASE("the name of an arm with axes stands for all arms that they make") {
   CHECK(refusal(arms + "  only: [dep-2]\n").find("did you mean 'deep-2'?") != std::string::npos);
 }
 
+TEST_CASE("arms that are left out stay where results of them are kept") {
+  const std::string text = std::string(kBase) +
+                           "  arms: {a: {}, b: {model: {width: 8}}, c: {model: {width: 12}}}\n  only: [b]\n"
+                           "  expect: {worse: {kind: difference, arm: b, to: a, at_most: 0}}\n";
+  CHECK(names(read_study(Tree::parse(text, "s.yaml"), false)) == Names{"b"});
+  const Study study = read_study(Tree::parse(text, "s.yaml"), false, {"a", "gone"});
+  CHECK(names(study) == Names{"a", "b"});
+  CHECK(study.find("a")->kept_only);
+  CHECK_FALSE(study.find("b")->kept_only);
+  CHECK(study.claims.size() == 1);
+}
+
+TEST_CASE("an arm that is not trained trains no part at a rate of its own either") {
+  const std::string text = std::string(kBase) + "  arms: {a: {untrained: true}}\n";
+  const Tree tree =
+      Tree::parse("train: {groups: {norms: {learning_rate: 0.1, schedule: noam}}}\n", "base.yaml");
+  Tree all = tree;
+  all.add(Tree::parse(text, "s.yaml").layers().front());
+  const auto spec = experiment_of(read_study(all, false).arms[0].tree);
+  CHECK(*spec->train.groups.norms.learning_rate == 1e-30);
+  CHECK(Registry<ScheduleSpec>::name_of(*spec->train.groups.norms.schedule) == "constant");
+  CHECK_FALSE(spec->train.groups.mlp.set());
+}
+
 TEST_CASE("ranges are linear or logarithmic, and read as a person meant them") {
   const auto values = [](RangeSpec range) { return range.values(); };
   CHECK(values({.from = 1, .to = 2, .step = 0.25}) == std::vector<double>{1, 1.25, 1.5, 1.75, 2});

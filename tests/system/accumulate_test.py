@@ -96,6 +96,28 @@ class Accumulate(SystemTest):
         self.assertIn("1 of other code", (self.folder / "experiments/toy/README.md").read_text())
         self.assertIn("excludes", self.attnlab("reproduce", "toy", "--quick", "--accumulate", code=2).err)
 
+    def test_arms_that_are_left_out_stay(self):
+        self.attnlab("reproduce", "toy/parts", "--no-report", "--set", "study.only=[full]")
+        self.assertEqual([arm["name"] for arm in self.kept()["arms"]], ["full"])
+        first = self.runs()
+        self.go_on_elsewhere("--set", "study.only=[no_mlp]")
+        self.assertEqual(self.made(), ["no_mlp/seed-1", "no_mlp/seed-2"])
+        self.assertEqual({key: run for key, run in self.runs().items() if key[0] == "full"}, first)
+        self.assertEqual([verdict["verdict"] for verdict in self.kept()["verdicts"]], ["not reproduced"])
+        # Without --accumulate they would be lost, so what is kept stays.
+        shutil.rmtree(self.folder / "runs")
+        done = self.attnlab("reproduce", "toy/parts", "--no-report", "--set", "study.only=[no_mlp]", "--set", "study.seeds=[1,2,3,4,5]")
+        self.assertIn("stay, which hold as much or what these lack", done.err)
+        self.assertEqual(len(self.kept()["arms"]), 2)
+
+        # So do those whose rate was chosen among others than now.
+        self.attnlab("reproduce", "toy/transfer", "--no-report")
+        first = self.runs("transfer")["pretrained", 1]
+        self.go_on_elsewhere("--set", "study.only=[random]", "--set", "study.rates.values=[0.03]", name="transfer")
+        self.assertEqual(self.runs("transfer")["pretrained", 1], first)
+        self.assertNotIn("pretrained/seed-1", self.made("transfer"))
+        self.assertIn("random/rate-0.03/seed-7", self.made("transfer"))
+
     def test_precisions_are_told_apart(self):
         self.attnlab("reproduce", "toy/parts", "--no-report", "--set", "precision=f64")
         self.assertEqual({run["precision"] for run in self.runs().values()}, {"f64"})
@@ -125,6 +147,8 @@ class Accumulate(SystemTest):
         # Started from other weights, or with other rates to choose from, it is another run.
         self.go_on_elsewhere("--set", "study.prepare.start.train.max_steps=11", name="transfer")
         self.assertIn("pretrained/seed-1", self.made("transfer"))
+        self.go_on_elsewhere("--set", "study.rates.seeds=[8]", name="transfer")
+        self.assertIn("random/rate-0.01/seed-8", self.made("transfer"))
         self.go_on_elsewhere("--set", "study.rates.values=[0.03]", name="transfer")
         self.assertIn("random/rate-0.03/seed-7", self.made("transfer"))
 

@@ -115,6 +115,15 @@ class ProbeTest(SystemTest):
         self.assertNotEqual(trained["about"]["weights_crc32"], initial["about"]["weights_crc32"])
         self.assertEqual(initial["about"]["weights"], "initial weights")
 
+    def test_the_weights_that_a_run_took_over_from_another(self):
+        start = "run/checkpoints/last"
+        self.train("later", "--set", f"model.from={start}")
+        taken = json.loads(self.attnlab("probe", start, "residual_norm", "--json").out)
+        initial = json.loads(self.attnlab("probe", "later", "residual_norm", "--json", "--initial").out)
+        self.assertEqual(initial["about"]["weights_crc32"], taken["about"]["weights_crc32"])
+        self.assertEqual(initial["numbers"], taken["numbers"])
+        self.assertIn(start, initial["about"]["weights"])
+
 
 if __name__ == "__main__":
     main()

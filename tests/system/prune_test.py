@@ -35,6 +35,17 @@ class PruneTest(SystemTest):
         self.assertEqual(self.attnlab("translate", "removed", stdin=b"1 2 3\n").returncode, 0)
         self.attnlab("probe", "removed", "head_importance")
 
+    def test_models_with_no_head_of_a_type_left_are_runs_and_can_be_pruned_again(self):
+        for name, choice in (("blind", ["--heads", "*.cross_attention.heads.*"]), ("headless", ["--share", "1"])):
+            with self.subTest(name):
+                self.attnlab("prune", "run", "--write", name + "_masked", *choice)
+                self.attnlab("prune", "run", "--write", name, *choice, "--physical")
+                masked, removed = self.scores(name + "_masked"), self.scores(name)
+                self.assertAlmostEqual(masked["nll"], removed["nll"], delta=1e-5)
+                self.assertEqual(self.attnlab("translate", name, stdin=b"1 2 3\n").returncode, 0)
+        self.attnlab("prune", "blind", "--write", "again", "--heads", "decoder.*.heads.1", "--physical")
+        self.assertNotAlmostEqual(self.scores("again")["nll"], self.scores("blind")["nll"], delta=1e-7)
+
     def test_heads_by_name_and_what_is_refused(self):
         self.attnlab("prune", "run", "--write", "some", "--heads", "*.cross_attention.heads.0")
         self.assertEqual(self.json("some", "pruned.json")["heads_out"], ["decoder.layers.0.cross_attention.heads.0"])

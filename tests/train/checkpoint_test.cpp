@@ -5,8 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <fstream>
+#include <limits>
 
 #include "config/registry.h"
 #include "support/catch.h"
@@ -107,6 +109,23 @@ TEST_CASE("a checkpoint gives back weights, moments and state to the bit") {
   }
   CHECK(names_in(scratch.path()) == Names{"c"});
   CHECK(names_in(scratch.path() / "c") == Names{"model.safetensors", "optimizer.safetensors", "state.json"});
+}
+
+TEST_CASE("a run whose first score is not finite has the same state when it goes on") {
+  const ScratchFolder scratch;
+  const Small model(1);
+  const auto read_back = [&](const TrainingState& state) {
+    write_checkpoint(scratch.path() / "c", model.parameters, model.optimizer.get(), state, state.best.score);
+    return Checkpoint(scratch.path() / "c").state();
+  };
+  for (const double score : {std::numeric_limits<double>::infinity(), std::nan("")}) {
+    TrainingState state = some_state(9);
+    state.best = {};
+    note_score({}, score, 9, state.best);
+    CHECK(read_back(state) == state);
+    state.best.score = score;  // as earlier programs kept it
+    CHECK_FALSE(read_back(state).best.score);
+  }
 }
 
 TEST_CASE("a damaged or foreign checkpoint is a named error and changes nothing") {

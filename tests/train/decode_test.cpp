@@ -21,14 +21,15 @@ DecodeOptions options_of(Index beam, Index n_best, double alpha, double max_rati
   return options;
 }
 
-// The likeliest word again and again, without caches.
-Ids greedy_by_hand(const TinyTransformer& tiny, const Ids& source, Ids before, Index limit) {
+// The likeliest word again and again, without caches; `never` is left out if it is no negative number.
+Ids greedy_by_hand(const TinyTransformer& tiny, const Ids& source, Ids before, Index limit,
+                   Token never = kBegin, Token end = kEnd) {
   Ids written;
   while (static_cast<Index>(written.size()) < limit) {
     std::vector<double> next = tiny.next(source, before);
-    next[kBegin] = -HUGE_VAL;
+    if (never >= 0) next[static_cast<std::size_t>(never)] = -HUGE_VAL;
     const auto best = static_cast<Token>(std::max_element(next.begin(), next.end()) - next.begin());
-    if (best == kEnd) break;
+    if (best == end) break;
     written.push_back(best);
     before.push_back(best);
   }
@@ -228,6 +229,42 @@ TEST_CASE("a language model goes on from prompts of different lengths") {
   const auto apart = decode(*tiny.model, prompts, options);
   for (std::size_t b = 0; b < prompts.size(); ++b) CHECK(same(together[b], apart[b]));
   CHECK_THROWS_AS(decode(*tiny.model, {{}}, options), ShapeError);
+}
+
+TEST_CASE("where one symbol begins and ends a sentence, sentences end all the same") {
+  const Index V = 20, limit = 9;
+  const TinyTransformer writer(ModelKind::decoder, V);
+  const Ids prompt{5, 6, 7, 8};
+  const Ids endless = greedy_by_hand(writer, {}, prompt, limit, -1, -1);
+  for (const Token end : endless) {
+    DecodeOptions options = options_of(1, 1, 0);
+    options.spec.max_extra = limit;
+    options.bos = options.eos = end;
+    const Hypothesis written = decode(*writer.model, {prompt}, options).front().front();
+    CHECK(written.ids == Ids(endless.begin(), std::find(endless.begin(), endless.end(), end)));
+    CHECK(written.finished);
+  }
+  const TinyTransformer translator(kTranslator, V);
+  for (Token end = 0; end < V; ++end) {
+    DecodeOptions options = options_of(1, 1, 0);
+    options.bos = options.eos = end;
+    const Ids source{4, 5, end}, expected = greedy_by_hand(translator, source, {end}, limit, -1, end);
+    const Hypothesis written = decode(*translator.model, {source}, options).front().front();
+    CHECK(written.ids == expected);
+    CHECK(written.finished == (static_cast<Index>(expected.size()) < limit));
+  }
+}
+
+TEST_CASE("where one symbol begins and ends a sentence, an encoder may give it as a label") {
+  const TinyTransformer tiny(ModelKind::encoder, 12);
+  const Ids source{4, 5, 6, kEnd};
+  DecodeOptions options = options_of(1, 1, 0);
+  options.bos = options.eos = 999;  // no token at all
+  Ids labels = decode(*tiny.model, {source}, options).front().front().ids;
+  REQUIRE(labels.size() == source.size());
+  options.bos = options.eos = labels.front();
+  if (labels.back() == options.eos) labels.pop_back();
+  CHECK(decode(*tiny.model, {source}, options).front().front().ids == labels);
 }
 
 TEST_CASE("output stays within learned positions") {

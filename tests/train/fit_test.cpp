@@ -70,6 +70,12 @@ TEST_CASE("sentences beyond learned positions are refused before training, the l
   }
 }
 
+TEST_CASE("a test split without examples is refused before training, by name") {
+  Refused run;
+  run.task.tests.push_back({"test_2017", {}});
+  CHECK(has(run.fit(), "the test split 'test_2017' has no examples"));
+}
+
 TEST_CASE("attention with length maps has room for as many tokens of a source") {
   const std::string maps = "{kind: linformer, projected: 4}";
   for (const std::string key : {"model.encoder.attention", "model.cross_attention"}) {

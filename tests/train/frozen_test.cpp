@@ -50,6 +50,32 @@ struct Run : SmallRun {
 
 using Names = std::vector<std::string>;
 
+// Encoder and decoder of two layers each.
+constexpr const char* kTwoStacks = R"(
+precision: f32
+data: {task: {kind: copy, symbols: 5, min_length: 2, max_length: 4, train: 10, valid: 2, test: 2}}
+model: {width: 8, layers: 2, heads: 2, feed_forward: 12}
+train: {max_steps: 1}
+)";
+
+void save(const SmallRun& run, const ScratchFolder& scratch) {
+  CheckpointStore store(scratch.path() / "checkpoints", run.trainer->retention());
+  run.trainer->save(store);
+}
+
+// What is wrong with the weights to start from; empty if they are taken over.
+template <class Error>
+std::string refusal(SmallRun&& run) {
+  try {
+    load_starting_weights(run.spec, *run.built);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 }  // namespace
 
 TEST_CASE("presets choose the parts that Lu et al. 2021 speak of") {
@@ -101,6 +127,20 @@ TEST_CASE("parts have learning rates and schedules of their own") {
   CHECK(scheduled.trainer->rates().table().find("input") != std::string::npos);
   CHECK_THROWS_AS(Run({"train.trainable=norms", "train.groups.mlp.learning_rate=0.1"}), ConfigError);
   CHECK_THROWS_AS(Run({"train.groups.custom.learning_rate=0.1"}), ConfigError);
+}
+
+TEST_CASE("a pattern of the custom group that matches nothing is an error") {
+  const auto with = [](const std::string& patterns) -> std::string {
+    try {
+      Run({"train.groups.custom.learning_rate=0.3", "train.groups.custom_patterns=" + patterns});
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(with("['*.mlp.up.weight', '*.1.mlp.down.weight']").empty());
+  CHECK(has(with("['*.mlp.up.weight', '*.1.mlp.dwon.weight']"),
+            "error: train.groups.custom_patterns: '*.1.mlp.dwon.weight' matches no parameter"));
 }
 
 TEST_CASE("what is frozen keeps every bit, the rest moves") {
@@ -204,8 +244,7 @@ TEST_CASE("a body of one of our own runs goes into a model with another input an
   const ScratchFolder scratch;
   Run first;
   first.trainer->step();
-  CheckpointStore store(scratch.path() / "checkpoints", first.trainer->retention());
-  first.trainer->save(store);
+  save(first, scratch);
   Run second({"model.from=" + scratch.path().string(),
               "data.task={kind: bit_memory, bits: 4, patch: 2, patterns: 1, "
               "train: 40, valid: 4, test: 4}"});
@@ -218,6 +257,43 @@ TEST_CASE("a body of one of our own runs goes into a model with another input an
   const std::string name = "decoder.layers.1.mlp.up.weight";
   CHECK(third.built->parameters.find(name)->value().to_doubles() ==
         first.built->parameters.find(name)->value().to_doubles());
+}
+
+TEST_CASE("adapters that add nothing and never will are refused") {
+  const ScratchFolder scratch;
+  const std::string adapters = "model.adapters={rank: 2}", from = "model.from=" + scratch.path().string();
+  const auto refused = [&adapters](Names assignments) {
+    assignments.push_back(adapters);
+    return has(refusal<ConfigError>(Run(assignments)), "error: model.adapters: they start at zero");
+  };
+  CHECK(refused({"train.trainable=head_only"}));
+  CHECK(refused({"train.trainable=[head_only, '*.adapter.a']"}));
+  CHECK_FALSE(refused({"train.trainable=[head_only, adapters]"}));
+  CHECK_FALSE(refused({"train.trainable=[head_only, '*.1.*.adapter.b']"}));
+  const Run trained({"train.trainable=[head_only, adapters]", adapters});
+  save(trained, scratch);
+  CHECK(refused({"train.trainable=head_only", from}));
+  trained.trainer->step();
+  save(trained, scratch);
+  CHECK_FALSE(refused({"train.trainable=head_only", from}));
+}
+
+TEST_CASE("layers that are left out are counted stack by stack") {
+  const ScratchFolder scratch;
+  save(SmallRun(kTwoStacks, {}), scratch);
+  const auto problems = [&scratch](std::vector<std::string> assignments) {
+    assignments.push_back("model.from=" + scratch.path().string());
+    return refusal<IoError>(SmallRun(kTwoStacks, assignments));
+  };
+  CHECK(problems({}).empty());
+  CHECK(problems({"model.encoder.layers=1"}).empty());
+  CHECK(problems({"model.decoder.layers=1"}).empty());
+  // The encoder still has its second layer, so that this MLP, too, belongs to one that the model has.
+  CHECK(has(problems({"model.decoder.layers=1", "model.encoder.mlp=false"}),
+            "encoder.layers.*.mlp.up.weight (in the file, but no parameter asks for it) x2"));
+  SmallRun shallow(kTwoStacks, {"model.encoder.layers=1", "model.from=" + scratch.path().string()});
+  CHECK(has(load_starting_weights(shallow.spec, *shallow.built).text(),
+            "encoder.layers.1.mlp.up.weight (of layers after the 1 that this model has)"));
 }
 
 TEST_CASE("a target stops a run") {

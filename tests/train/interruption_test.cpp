@@ -6,6 +6,7 @@
 #include "support/catch.h"
 #include "support/scratch.h"
 #include "train/durable_file.h"
+#include "train/run.h"
 #include "train/small_run.h"
 #include "train/trained_model.h"
 #include "train/training_loop.h"
@@ -57,7 +58,7 @@ EndReason go_on(const fs::path& path, Index broken_at, const std::vector<std::st
 
 std::vector<double> scored_weights(const fs::path& path, const std::string& which) {
   SmallRun run(kConfig, {});
-  CHECK(load_scored_weights(run.spec, path / "checkpoints", run.built->parameters) == which);
+  CHECK(load_scored_weights(run.spec, path / "checkpoints", run.built->parameters).name == which);
   return run.built->parameters.values().to_doubles();
 }
 
@@ -92,6 +93,28 @@ TEST_CASE("a run that was interrupted before its first checkpoint can be scored"
   run.trainer->save(store, {}, SavedFor::interruption);
   CHECK(scored_weights(scratch.path(), "mean of the last 1 checkpoints") ==
         run.built->parameters.values().to_doubles());
+}
+
+TEST_CASE("a result has the validation of the weights that are scored, also where the best are gone") {
+  const ScratchFolder scratch;
+  const fs::path checkpoints = scratch.path() / "checkpoints";
+  const Names keys{"train.average_last=0", "train.keep_best=0"};
+  REQUIRE(go_on(scratch.path(), 5, keys) == EndReason::interrupted);
+  SmallRun run(kConfig, keys);
+  run.trainer->resume(Checkpoint(*last_checkpoint(checkpoints)));
+  CheckpointStore store(checkpoints, run.trainer->retention());
+  for (const auto& [step, reason] : {std::pair{8, SavedFor::schedule}, {9, SavedFor::interruption}}) {
+    while (run.trainer->state().step < step) run.trainer->step();
+    run.trainer->save(store, {}, reason);
+  }
+  REQUIRE(names_in(checkpoints) == Names{"last", "step-8", "step-9"});
+  RunOptions options;
+  options.folder = scratch.path();
+  options.mode = FolderMode::resume;
+  options.deadline = Deadline(std::chrono::seconds(0));
+  const Record result = run_experiment(run.spec, options).result;
+  CHECK(std::get<std::string>(*result.find("scored_weights")) == "checkpoint step-9");
+  CHECK(result.number("valid_nll") == run.trainer->validate()->number("valid_nll"));
 }
 
 TEST_CASE("where training ends, what an interruption left there becomes one of the schedule") {

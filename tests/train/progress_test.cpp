@@ -88,6 +88,19 @@ TEST_CASE("early stopping on any metric") {
   CHECK_THROWS_AS(score_of(loss, {{"step", std::int64_t{3}}}), ConfigError);
 }
 
+TEST_CASE("a score that is not finite is never the best") {
+  const double infinite = std::numeric_limits<double>::infinity();
+  EarlyStoppingSpec spec;
+  for (const bool higher : {false, true}) {
+    spec.higher_is_better = higher;
+    BestSoFar best;
+    for (const double score : {infinite, -infinite, std::nan("")}) CHECK(!note_score(spec, score, 1, best));
+    CHECK(best == BestSoFar{{}, 0, 3});
+    CHECK(note_score(spec, 7, 2, best));
+    CHECK(!note_score(spec, higher ? infinite : -infinite, 3, best));
+  }
+}
+
 TEST_CASE("a step that is not finite stops the run or is skipped") {
   const double infinite = std::numeric_limits<double>::infinity(), none = std::nan("");
   DivergenceSpec spec;

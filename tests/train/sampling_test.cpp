@@ -63,6 +63,15 @@ TEST_CASE("words are drawn by their probability") {
   CHECK(chi_square(draws(kLogits, options), softmax(kLogits, {0, 2, 3, 4, 5, 6, 7}, 1), 20000) > 100);
 }
 
+TEST_CASE("the end is drawn by its probability where it begins sentences, too") {
+  DecodeOptions options;
+  options.bos = options.eos;
+  std::vector<double> logits = kLogits;
+  logits[1] = 1;  // a word like others here
+  // 99.999 % of the chi-square distribution with 7 degrees of freedom lie below 36.
+  CHECK(chi_square(draws(logits, options), softmax(logits, {0, 1, 2, 3, 4, 5, 6, 7}, 1), 20000) < 36);
+}
+
 TEST_CASE("top-k and top-p cut the tail and keep the shares of the rest") {
   DecodeOptions options;
   options.spec.top_k = 2;  // 4 and 7 are equal: the smaller id

@@ -28,6 +28,22 @@ std::vector<std::string> selected(const TrainableSpec& spec) {
 
 using Names = std::vector<std::string>;
 
+// Of an encoder with one layer and a decoder with two.
+Names selected_of_two_stacks(const TrainableSpec& spec) {
+  ParameterSet parameters;
+  const Fill zeros = [](std::span<double>, Index, const Random&) {};
+  for (const std::string layer : {"encoder.layers.0", "decoder.layers.0", "decoder.layers.1"}) {
+    parameters.add(layer + ".self_attention.query.weight", {2, 3}, zeros);
+    parameters.add_buffer(layer + ".self_attention.gates", {2}, zeros);
+    parameters.add(layer + ".mlp.up.weight", {2, 3}, zeros);
+  }
+  parameters.finalise(DType::f32, 1, select_trainable(spec, parameters));
+  Names names;
+  for (const auto& parameter : parameters.all())
+    if (parameter->trainable()) names.push_back(parameter->name());
+  return names;
+}
+
 }  // namespace
 
 TEST_CASE("patterns and presets choose what trains") {
@@ -39,6 +55,26 @@ TEST_CASE("patterns and presets choose what trains") {
   CHECK(selected({{"head_only", "encoder.?.mlp.*"}, {}}) ==
         Names{"encoder.0.mlp.norm.bias", "output.weight"});
   CHECK(selected({{"*.norm.*"}, {"*.bias"}}) == Names{"encoder.0.attention.norm.gain", "encoder.norm.gain"});
+}
+
+TEST_CASE("buffers train only by a pattern that names them, and only those that it matches") {
+  const auto all = selected_of_two_stacks({{"all"}, {}});
+  CHECK(all.size() == 6);
+  auto with_one = selected_of_two_stacks({{"all", "encoder.layers.0.self_attention.gates"}, {}});
+  CHECK(std::erase(with_one, "encoder.layers.0.self_attention.gates") == 1);
+  CHECK(with_one == all);
+  CHECK(selected_of_two_stacks({{"*.gates"}, {"encoder.*"}}) ==
+        Names{"decoder.layers.0.self_attention.gates", "decoder.layers.1.self_attention.gates"});
+}
+
+TEST_CASE("the last layer is that of each stack") {
+  CHECK(
+      selected_of_two_stacks({{"last_attention"}, {}}) ==
+      Names{"encoder.layers.0.self_attention.query.weight", "decoder.layers.1.self_attention.query.weight"});
+  CHECK(selected_of_two_stacks({{"last_mlp"}, {}}) ==
+        Names{"encoder.layers.0.mlp.up.weight", "decoder.layers.1.mlp.up.weight"});
+  CHECK(selected_of_two_stacks({{"all"}, {"*.layers.{last}.*"}}) ==
+        Names{"decoder.layers.0.self_attention.query.weight", "decoder.layers.0.mlp.up.weight"});
 }
 
 TEST_CASE("a pattern that matches nothing is an error") {

@@ -51,6 +51,11 @@ std::vector<double> numbers(const TrainedModel& trained) {
   return trained.built->parameters.values().to_doubles();
 }
 
+struct TokenizerHolder {
+  std::shared_ptr<TokenizerSpec> tokenizer;
+  void fields(Fields& f) { f.kind("tokenizer", tokenizer, "test"); }
+};
+
 Lines first_texts(const std::vector<std::vector<TextHypothesis>>& lists) {
   Lines texts;
   for (const auto& list : lists) texts.push_back(list.front().text);
@@ -169,6 +174,35 @@ TEST_CASE("of overlong prompts a language model reads the end, and keeps the who
   CHECK(cut == std::vector<Index>{2, 3});
   for (std::size_t i = 0; i < lines.size(); ++i) CHECK(texts[i].rfind(lines[i], 0) == 0);
   CHECK(texts[1].substr(lines[1].size()) == texts[2].substr(lines[2].size()));
+}
+
+TEST_CASE("a prompt begins with what ended the lines of the task, whatever the vocabulary could write") {
+  const ScratchFolder scratch;
+  const std::string tokenizer =
+      "{kind: byte_pairs, path: '" ATTNLAB_SOURCE_DIR "/tests/golden/tokenizers/byte_pairs'}";
+  TokenizerHolder holder;
+  read_spec(Tree::parse("tokenizer: " + tokenizer), holder);
+  const auto words = learned_tokenizer(*holder.tokenizer, {}, {});
+  REQUIRE(words->decode(words->encode("\n")) == "\n");
+  const auto trained_on = [&](const std::string& line_end) {
+    const std::string task = "{kind: text, line_end: " + line_end + ", tokenizer: " + tokenizer + "}";
+    make_run(scratch.path() / line_end, std::string(kWriter) + "data: {task: " + task + "}\n", *words, 1);
+    return load_trained_model(scratch.path() / line_end);
+  };
+  const TrainedModel symbol = trained_on("symbol"), newline = trained_on("newline");
+  REQUIRE(numbers(symbol) == numbers(newline));
+  const auto score_after = [&](const std::vector<Token>& prompt) {
+    return decode(symbol.model(), {prompt}, decode_options(symbol.spec->decode, *words, 1))[0][0].score;
+  };
+  std::vector<Token> after_end{words->eos()};
+  for (const Token token : words->encode("ab")) after_end.push_back(token);
+  const TextHypothesis behind_end = translate_lines(symbol, {"ab"})[0][0],
+                       behind_break = translate_lines(newline, {"ab"})[0][0];
+  CHECK(behind_end.score == score_after(after_end));
+  CHECK(behind_break.score == score_after(words->encode("\nab")));
+  CHECK(behind_end.score != behind_break.score);
+  CHECK(behind_end.text.starts_with("ab"));
+  CHECK(behind_break.text.starts_with("ab"));
 }
 
 TEST_CASE("a language model goes on from its lines") {

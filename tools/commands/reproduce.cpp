@@ -121,8 +121,8 @@ class Reproduction {
       if (options_.quick && !one.quick)
         skipped_.push_back(one.file + ": it has no quick version");
       else
-        studies.emplace_back(one.file,
-                             read_study(Tree::load({one.file}, options_.assignments), options_.quick));
+        studies.emplace_back(one.file, read_study(Tree::load({one.file}, options_.assignments),
+                                                  options_.quick, kept_arms(one.file)));
     for (const auto& [file, study] : studies)
       if (const int code = run_one(file, study); code != 0) return code;
     fmt::print("{}", verdict_board(board_of(all_)));
@@ -134,6 +134,16 @@ class Reproduction {
   }
 
  private:
+  // Arms that results are kept of: those that are left out this time are not lost to the others.
+  std::vector<std::string> kept_arms(const std::string& file) const {
+    std::vector<std::string> names;
+    if (!options_.accumulate) return names;
+    const std::string study = read_study(Tree::load({file}), false).spec.name;
+    for (const ArmResult& arm : kept_results(experiment_folder(options_.experiments, file), study).arms)
+      names.push_back(arm.name);
+    return names;
+  }
+
   // An exit code other than 0 ends all.
   int run_one(const std::string& file, const Study& study) {
     const fs::path kept = experiment_folder(options_.experiments, file);
@@ -166,7 +176,7 @@ class Reproduction {
   // that was asked for less, or failed.
   void keep(const std::string& file, const StudyOutcome& outcome, const fs::path& kept) const {
     if (!worth_keeping(outcome.results, end_of(outcome), kept_results(kept, outcome.results.name)))
-      return log_info(fmt::format("{}: the results in {} stay, which hold as much or more",
+      return log_info(fmt::format("{}: the results in {} stay, which hold as much or what these lack",
                                   outcome.results.name, (kept / "results").string()));
     record_results(outcome.results, kept, file);
     record_board(options_.experiments);

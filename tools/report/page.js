@@ -38,7 +38,8 @@
   const map = () => mapAt(state.type, state.layer);
   const tokens = () => {
     const { source, target } = sentence();
-    if (state.type === "encoder") return [source, source, "source", "source"];
+    // A decoder whose head pools reads the source.
+    if (state.type === "encoder" || target.length === 0) return [source, source, "source", "source"];
     if (state.type === "decoder") return [target, target, "target", "target"];
     return [target, source, "target", "source"];
   };
