@@ -6,6 +6,8 @@
 
 #include "core/pool.h"
 #include "train/environment.h"
+#include "train/log.h"
+#include "train/published_departures.h"
 #include "train/run.h"
 #include "train/starting_weights.h"
 #include "train/training_loop.h"
@@ -44,6 +46,7 @@ std::string dry_run(const ExperimentSpec& spec) {
   check_early_stopping(spec, task);
   const auto built =
       build_model(spec, vocabulary_of(task), precision.type, true, initial_values_before_start(spec));
+  for (const auto& one : published_departures(spec, vocabulary_of(task))) log_warning(one);
   load_starting_weights(spec, *built);
   const std::string hash = content_hash(task);
   Trainer trainer(spec, task, *built, hash);

@@ -20,6 +20,19 @@ const ConfigNode* model_from(const Tree& tree) {
   return found.empty() || found.back().node->type != ConfigNode::Type::scalar ? nullptr : found.back().node;
 }
 
+// Where keys are missing or do not fit, the reason may be that none came from where the weights are.
+void note_missing_keys(const ConfigNode& from, Problems& problems) {
+  std::error_code ignored;
+  if (from.text.empty() || from.text.starts_with("prepared:") || is_published_model(from.text)) return;
+  if (!std::filesystem::exists(from.text, ignored))
+    problems.add(from.position, "'model.from': there is no '" + from.text +
+                                    "', so that no keys of the model come from its config.json");
+  else
+    problems.add(from.position, "'model.from': '" + from.text +
+                                    "' is no published model, and the keys of a run are not taken from it; "
+                                    "for those say base: RUN/config.yaml");
+}
+
 }  // namespace
 
 void read_spec(const Tree& tree, ExperimentSpec& spec, Problems& problems) {
@@ -32,7 +45,9 @@ void read_spec(const Tree& tree, ExperimentSpec& spec, Problems& problems) {
       problems.add(from->position, error.what());
     }
   }
+  const bool sound = problems.empty();
   read_fields(tree, fields_of(spec), problems);
+  if (from != nullptr && sound && !problems.empty()) note_missing_keys(*from, problems);
 }
 
 void read_spec(const Tree& tree, ExperimentSpec& spec) {

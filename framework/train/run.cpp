@@ -13,6 +13,7 @@
 #include "train/features.h"
 #include "train/log.h"
 #include "train/profile_report.h"
+#include "train/published_departures.h"
 #include "train/starting_weights.h"
 #include "train/task_shape.h"
 #include "train/trained_model.h"
@@ -42,7 +43,10 @@ class Run {
     check_early_stopping(spec_, task_);
     built_ = build_model(spec_, vocabulary_of(task_), precision.type, true,
                          resuming ? InitialValues::zero : initial_values_before_start(spec_));
-    if (!resuming) load_starting_weights(spec_, *built_);  // a checkpoint holds all weights
+    if (!resuming) {  // a checkpoint holds all weights
+      for (const auto& one : published_departures(spec_, vocabulary_of(task_))) log_warning(one);
+      load_starting_weights(spec_, *built_);
+    }
     Trainer trainer(spec_, task_, *built_, content_hash(task_));
     describe(trainer);
     SoundCheckpoint from;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "config/closest.h"
 #include "config/error.h"
 
 namespace attnlab {
@@ -83,6 +84,18 @@ std::string some_names(const ParameterSet& parameters) {
   return text;
 }
 
+// What may be meant by a pattern without a match.
+std::string hint_for(const std::string& pattern, const ParameterSet& parameters) {
+  std::vector<std::string> known;
+  for (const Preset& preset : presets()) {
+    if (pattern == preset.name) return ", for this model has no such part";
+    known.emplace_back(preset.name);
+  }
+  for (const auto& parameter : parameters.all()) known.push_back(parameter->name());
+  const std::string near = closest_match(pattern, known);
+  return near.empty() ? "" : ", did you mean '" + near + "'?";
+}
+
 }  // namespace
 
 void require_match(const std::string& key, const std::vector<std::string>& patterns,
@@ -94,8 +107,8 @@ void require_match(const std::string& key, const std::vector<std::string>& patte
     const bool found = std::any_of(parameters.all().begin(), parameters.all().end(),
                                    [&matched](const auto& parameter) { return matched(parameter->name()); });
     if (!found && std::none_of(others.begin(), others.end(), matched))
-      problems += fmt::format("error: {}: '{}' matches no parameter; names are such as {}\n", key, pattern,
-                              some_names(parameters));
+      problems += fmt::format("error: {}: '{}' matches no parameter{}; names are such as {}\n", key, pattern,
+                              hint_for(pattern, parameters), some_names(parameters));
   }
   if (!problems.empty()) throw ConfigError(problems.substr(0, problems.size() - 1));
 }

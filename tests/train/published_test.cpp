@@ -7,6 +7,7 @@
 #include "support/catch.h"
 #include "support/golden.h"
 #include "train/build_model.h"
+#include "train/published_departures.h"
 #include "train/published_model.h"
 #include "train/starting_weights.h"
 
@@ -131,6 +132,48 @@ TEST_CASE("a model that does not fit is refused, by tensor, with a way out") {
   CHECK(error_of("llama", {"model.mlp.gated=false", "model.allow=['*gate_proj*']"}).empty());
   CHECK(error_of("llama", {"model.biases.mlp=true", "model.reinit=['*.mlp.*.bias']"}).empty());
   CHECK(error_of("gpt2", {"model.vocabulary=50", "model.reinit=[target_embedding.weight]"}).empty());
+}
+
+TEST_CASE("what contradicts the published model without changing a shape is said") {
+  using Sentences = std::vector<std::string>;
+  const auto departures = [](const std::string& name, const std::vector<std::string>& assignments,
+                             Index words) {
+    Tree tree = Tree::load({}, {"model.from=" + folder_of(name)});
+    for (const auto& assignment : assignments) tree.set(assignment);
+    const auto spec = std::make_unique<ExperimentSpec>();
+    read_spec(tree, *spec);
+    return published_departures(*spec, {words, words, true});
+  };
+  CHECK(departures("bert", {}, 41) == Sentences{});
+  CHECK(departures("gpt2", {"model.layers=2", "model.dropout=0.3"}, 41) == Sentences{});
+  CHECK(departures("gpt2", {"model.heads=6"}, 41) ==
+        Sentences{"model.heads: 6, but " + folder_of("gpt2") + " was trained with 3"});
+  CHECK(departures("gpt2", {"model.mlp.activation=relu"}, 41)
+            .at(0)
+            .starts_with("model.mlp.activation: relu, but "));
+  // Ids of another vocabulary, unless the table is drawn anew.
+  for (const std::string name : {"bert", "gpt2"}) {
+    const Sentences other = departures(name, {}, 20);
+    REQUIRE(other.size() == 1);
+    CHECK(other[0].find("a vocabulary of 20 words, but the token table of") != std::string::npos);
+    CHECK(other[0].find("41 rows") != std::string::npos);
+    CHECK(departures(name, {"model.reinit=['*_embedding.weight']"}, 20) == Sentences{});
+  }
+}
+
+TEST_CASE("a configuration that lacks keys says that none came from where the weights are") {
+  const auto error_of = [](const std::string& from) -> std::string {
+    try {
+      Loaded(from, {"model.head=cls"});
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(error_of("no/such/model").find("'model.from': there is no 'no/such/model'") != std::string::npos);
+  CHECK(error_of(std::string(ATTNLAB_SOURCE_DIR) + "/tests").find("is no published model") !=
+        std::string::npos);
+  CHECK(error_of("prepared:body").find("model.from") == std::string::npos);
 }
 
 TEST_CASE("only what the file does not set is drawn, and it is drawn as always") {

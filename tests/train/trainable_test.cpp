@@ -90,6 +90,10 @@ TEST_CASE("a pattern that matches nothing is an error") {
   CHECK(message({{"all", "enc0der.*", "x"}, {}}).find("train.trainable: 'enc0der.*' matches no parameter") ==
         7);
   CHECK(message({{"all", "enc0der.*", "x"}, {}}).find("'x'") != std::string::npos);
+  CHECK(message({{"norm"}, {}}).find("'norm' matches no parameter, did you mean 'norms'?") !=
+        std::string::npos);
+  CHECK(message({{"all", "adapters"}, {}})
+            .find("'adapters' matches no parameter, for this model has no such part") != std::string::npos);
   CHECK(message({{"all"}, {"layernorm"}}).find("train.frozen: 'layernorm'") == 7);
   CHECK(message({{"head_only"}, {"output.*"}}).find("leave no parameter") != std::string::npos);
   CHECK(message({{}, {}}).find("leave no parameter") != std::string::npos);

@@ -167,6 +167,13 @@ int run(Options options) {
   note_mixture(*spec, run_options);
   const RunOutcome outcome = run_experiment(*spec, run_options);
   print_result(outcome.result);
+  const auto* status = outcome.result.find("status");
+  const auto is = [status](const char* text) {
+    return status != nullptr && *status == RecordValue(std::string(text));
+  };
+  if (is("interrupted") || is("out_of_time"))
+    log_info(fmt::format("saved; to go on, with the same --set: attnlab run {} --resume --out {}",
+                         options.config.files.back(), run_options.folder.string()));
   if (options.out.empty() && outcome.exit_code == 0)  // so that studies find its weights
     if (const auto identity = identity_of_folder(run_options.folder))
       RunIndex("runs").remember(*identity, run_options.folder);
