@@ -158,6 +158,8 @@ TEST_CASE("what contradicts the published model without changing a shape is said
     CHECK(other[0].find("a vocabulary of 20 words, but the token table of") != std::string::npos);
     CHECK(other[0].find("41 rows") != std::string::npos);
     CHECK(departures(name, {"model.reinit=['*_embedding.weight']"}, 20) == Sentences{});
+    CHECK(departures(name, {"model.reinit=['*_embedding.weight']", "model.vocabulary=null"}, 20) ==
+          Sentences{});
   }
 }
 
