@@ -25,7 +25,7 @@ StudyResults for_keeping(const StudyResults& results) {
   return kept;
 }
 
-// How much an arm holds, or all of them.
+// How much an arm holds.
 struct Amount {
   Index runs = 0, numbers = 0;
 };

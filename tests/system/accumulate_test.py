@@ -110,8 +110,13 @@ class Accumulate(SystemTest):
         self.assertIn("stay, which hold as much or what these lack", done.err)
         self.assertEqual(len(self.kept()["arms"]), 2)
 
-        # So do those whose rate was chosen among others than now.
-        self.attnlab("reproduce", "toy/transfer", "--no-report")
+        # Kept results that cannot be read are the matter of their study alone.
+        damaged = self.write("experiments/toy/results/parts.json", "{")
+        done = self.attnlab("reproduce", "toy", "--no-report", "--accumulate", code=1)
+        self.assertIn("parts.json", done.err)
+        self.folder.joinpath(damaged).unlink()
+
+        # Arms whose rate was chosen among others than now stay as well.
         first = self.runs("transfer")["pretrained", 1]
         self.go_on_elsewhere("--set", "study.only=[random]", "--set", "study.rates.values=[0.03]", name="transfer")
         self.assertEqual(self.runs("transfer")["pretrained", 1], first)

@@ -121,10 +121,9 @@ class Reproduction {
       if (options_.quick && !one.quick)
         skipped_.push_back(one.file + ": it has no quick version");
       else
-        studies.emplace_back(one.file, read_study(Tree::load({one.file}, options_.assignments),
-                                                  options_.quick, kept_arms(one.file)));
-    for (const auto& [file, study] : studies)
-      if (const int code = run_one(file, study); code != 0) return code;
+        studies.emplace_back(one.file, read(one.file, {}));
+    for (auto& [file, study] : studies)
+      if (const int code = run_one(file, std::move(study)); code != 0) return code;
     fmt::print("{}", verdict_board(board_of(all_)));
     for (const std::string& reason : skipped_) fmt::print("skipped: {}\n", reason);
     std::fflush(stdout);
@@ -134,23 +133,24 @@ class Reproduction {
   }
 
  private:
-  // Arms that results are kept of: those that are left out this time are not lost to the others.
-  std::vector<std::string> kept_arms(const std::string& file) const {
-    std::vector<std::string> names;
-    if (!options_.accumulate) return names;
-    const std::string study = read_study(Tree::load({file}), false).spec.name;
-    for (const ArmResult& arm : kept_results(experiment_folder(options_.experiments, file), study).arms)
-      names.push_back(arm.name);
-    return names;
+  // With the arms of `kept`: those that are left out this time are not lost to the others.
+  Study read(const std::string& file, const StudyResults& kept) const {
+    std::vector<std::string> arms;
+    for (const ArmResult& arm : kept.arms) arms.push_back(arm.name);
+    return read_study(Tree::load({file}, options_.assignments), options_.quick, arms);
   }
 
   // An exit code other than 0 ends all.
-  int run_one(const std::string& file, const Study& study) {
+  int run_one(const std::string& file, Study study) {
     const fs::path kept = experiment_folder(options_.experiments, file);
     StudyOptions options = study_options_;
     if (!options_.quick) options.record = kept_record(kept, study.spec.name), options.write_record = true;
     try {
-      if (options_.accumulate) options.kept = KeptRuns(kept_results(kept, study.spec.name));
+      if (options_.accumulate) {
+        const StudyResults before = kept_results(kept, study.spec.name);
+        study = read(file, before);
+        options.kept = KeptRuns(before);
+      }
       const StudyOutcome outcome = run_study(study, options);
       all_.push_back({outcome.results, ""});
       folders_.push_back(options.root / study.folder_name());
