@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "config/closest.h"
+
 namespace attnlab {
 namespace {
 
@@ -21,6 +23,12 @@ const std::vector<const Command*>& commands() {
   std::sort(table().begin(), table().end(),
             [](const Command* a, const Command* b) { return a->name < b->name; });
   return table();
+}
+
+std::string no_such_command(const std::string& word, const std::vector<std::string>& names) {
+  const std::string near = closest_match(word, names);
+  return "no command '" + word + "'" +
+         (near.empty() ? "; there are: " + join_names(names) : ", did you mean '" + near + "'?");
 }
 
 void ConfigOptions::declare(CLI::App& app, bool required) {

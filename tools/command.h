@@ -19,6 +19,9 @@ struct Command {
 
 const std::vector<const Command*>& commands();  // in name order
 
+// What to say of a word that is none of the commands: those that there are, or the one that was meant.
+std::string no_such_command(const std::string& word, const std::vector<std::string>& names);
+
 // Options that several commands share: configuration files and --set.
 struct ConfigOptions {
   std::vector<std::string> files, assignments;

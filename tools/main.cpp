@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "command.h"
-#include "config/closest.h"
 #include "config/error.h"
+#include "config/registry.h"
 #include "core/affinity.h"
 #include "core/error.h"
 #include "modules.h"
@@ -41,10 +41,7 @@ void require_command(const CLI::App& app) {
   for (const Command* command : commands()) names.push_back(command->name);
   for (const std::string& word : app.remaining()) {
     if (word.starts_with("-")) continue;
-    const std::string near = closest_match(word, names);
-    throw ConfigError(
-        "error: no command '" + word + "'" +
-        (near.empty() ? "; there are: " + join_names(names) : ", did you mean '" + near + "'?"));
+    throw ConfigError("error: " + no_such_command(word, names));
   }
 }
 
@@ -53,12 +50,14 @@ int run(int argc, char** argv) {
                "attnlab");
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text());
+  app.fallthrough();  // --load is understood after the command, too
+  set_source_of_further_kinds("kinds of one's own come with their module: --load FILE.so");
   app.add_option_function<std::vector<std::string>>(
          "--load",
          [](const std::vector<std::string>& files) {
            for (const auto& file : files) load_module(file);
          },
-         "shared libraries with further attentions, tasks, …")
+         "a shared library with further attentions, tasks, …; before or after the command")
       ->allow_extra_args(false)
       ->take_all()
       ->trigger_on_parse();

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "config/error.h"
+#include "shell_command.h"
 #include "train/program_digest.h"
 
 namespace attnlab {
@@ -25,6 +26,16 @@ void load_module(const std::string& file) {
   table().push_back(path);
 }
 
-const std::vector<std::string>& loaded_modules() { return table(); }
+std::vector<std::string> with_loaded_modules(const std::string& program) {
+  std::vector<std::string> words{program};
+  for (const std::string& module : table()) words.insert(words.end(), {"--load", module});
+  return words;
+}
+
+std::string command_to_type(const std::vector<std::string>& words) {
+  std::vector<std::string> all = with_loaded_modules("attnlab");
+  all.insert(all.end(), words.begin(), words.end());
+  return shell_command(all);
+}
 
 }  // namespace attnlab

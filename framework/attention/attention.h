@@ -16,8 +16,9 @@
 
 namespace attnlab {
 
-// What a kind says of itself. The property tests hold it to each `true`, and check that each `false` is
-// refused cleanly.
+// What a kind says of itself. The property tests hold it to each `true`, and check of a `false` that asking
+// for it is refused cleanly; of `dropout`, that the rate changes nothing, since one rate serves a whole
+// model.
 struct Promises {
   bool causal = true;     // may hide the future
   bool intervals = true;  // may hide any keys (bands, explicit intervals), not only those beyond the sentence
@@ -25,7 +26,8 @@ struct Promises {
   bool query_subset = true;     // a subset of the queries gives the same rows
   bool key_permutation = true;  // permuting keys with their values changes nothing
   bool dependence = true;       // every visible token can change the output
-  bool exact = true;            // softmax over dot products, nothing approximated
+  bool dropout = true;          // drops attention weights in training, at the rate AttentionShape::dropout
+  bool exact = true;            // a softmax over dot products, with one factor a head, and nothing else
   std::string cost = "T S";     // class of time
 };
 

@@ -92,7 +92,7 @@ class Linear final : public AttentionKind {
 };
 
 struct LinearSpec final : AttentionSpec {
-  Promises promises() const override { return {.exact = false, .cost = "T K V"}; }
+  Promises promises() const override { return {.dropout = false, .exact = false, .cost = "T K V"}; }
   std::unique_ptr<AttentionKind> build(const Scope&, const AttentionShape& shape) const override {
     return std::make_unique<Linear>(shape);
   }

@@ -18,7 +18,9 @@ class None final : public AttentionKind {
 };
 
 struct NoneSpec final : AttentionSpec {
-  Promises promises() const override { return {.dependence = false, .exact = false, .cost = "0"}; }
+  Promises promises() const override {
+    return {.dependence = false, .dropout = false, .exact = false, .cost = "0"};
+  }
   std::unique_ptr<AttentionKind> build(const Scope&, const AttentionShape&) const override {
     return std::make_unique<None>();
   }

@@ -82,6 +82,13 @@ void Verdict::require(bool holds, const std::string& what) {
   if (!holds) fail(what);
 }
 
+void Verdict::require_finite(bool holds, const std::string& what) {
+  require(holds, "not finite: " + what);
+  if (holds) return;
+  if (not_finite_.empty()) not_finite_ = failures_.back();
+  ratio_ = worst_ = HUGE_VAL;
+}
+
 void Verdict::fail(const std::string& what) { failures_.push_back(variant_ + what); }
 
 void Verdict::expect_refusal(const std::string& what, const std::function<void()>& f) {
@@ -107,7 +114,7 @@ PropertyResult Verdict::result(const std::string& property) const {
   PropertyResult result{property, Outcome::passed, worst_, {}};
   if (!failures_.empty()) {
     result.outcome = Outcome::failed;
-    result.details = failures_.front();
+    result.details = not_finite_.empty() ? failures_.front() : not_finite_;
     if (failures_.size() > 1) result.details += join_text(" (and ", failures_.size() - 1, " more)");
   } else if (checks_ > 0) {
     if (ratio_ < 0)

@@ -20,7 +20,8 @@ std::string to_string(Outcome outcome);  // "passed", "failed", "refused cleanly
 struct PropertyResult {
   std::string property;
   Outcome outcome = Outcome::passed;
-  double worst = 0;     // the error nearest to its bound; 0 where bits are compared and all agree
+  double worst = 0;     // the error nearest to its bound; 0 where bits are compared and all agree, infinite
+                        // where a number is not finite
   std::string details;  // that bound and where it was, or what went wrong
 };
 

@@ -1,8 +1,7 @@
 // What surrounds a sentence must not matter: other sentences, their order, rows that belong to none.
 #include <algorithm>
 
-#include "attention/properties_problem.h"
-#include "attention/properties_table.h"
+#include "attention/properties_compare.h"
 
 namespace attnlab {
 namespace {
@@ -13,13 +12,13 @@ struct Laid {
 };
 
 // Sentence i of one layout gives the same as sentence j of another.
-void compare(Verdict& verdict, const Laid& a, Index i, const Laid& b, Index j, double bound,
-             const std::string& where) {
+void compare_sentences(Verdict& verdict, const Laid& a, Index i, const Laid& b, Index j, double bound,
+                       const std::string& where) {
   const auto one = [&](const Tensor& x, const Sequences& in_a, const Tensor& y, const Sequences& in_b,
                        const char* what) {
     if (!x || in_a.length(i) == 0) return;
-    verdict.measure(error_of(rows_of(x, in_a, i), rows_of(y, in_b, j), bound), bound,
-                    where + ", " + what + " of sentence " + std::to_string(j));
+    compare(verdict, rows_of(x, in_a, i), rows_of(y, in_b, j), bound,
+            where + ", " + what + " of sentence " + std::to_string(j));
   };
   const Mask &p = a.problem.mask, &q = b.problem.mask;
   one(a.run.output, p.queries, b.run.output, q.queries, "output");
@@ -42,13 +41,14 @@ void over_everything(const Subject& subject, Function&& f) {
 }
 
 void test_batch_invariance(const Subject& subject, Verdict& verdict) {
-  over_everything(subject, [&](Rig& rig, const Problem& batch, const Run& together,
-                               const std::string& where) {
-    for (const Index b : all_sentences(batch)) {
-      const Problem alone = laid_out(batch, {b});
-      compare(verdict, {alone, run(rig, alone)}, 0, {batch, together}, b, order_bound(rig.plan.type), where);
-    }
-  });
+  over_everything(subject,
+                  [&](Rig& rig, const Problem& batch, const Run& together, const std::string& where) {
+                    for (const Index b : all_sentences(batch)) {
+                      const Problem alone = laid_out(batch, {b});
+                      compare_sentences(verdict, {alone, run(rig, alone)}, 0, {batch, together}, b,
+                                        order_bound(rig.plan.type), where);
+                    }
+                  });
 }
 
 void test_batch_order(const Subject& subject, Verdict& verdict) {
@@ -58,8 +58,8 @@ void test_batch_order(const Subject& subject, Verdict& verdict) {
     const Problem turned = laid_out(batch, reversed);
     const Run after = run(rig, turned);
     for (std::size_t i = 0; i < reversed.size(); ++i)
-      compare(verdict, {turned, after}, static_cast<Index>(i), {batch, before}, reversed[i],
-              order_bound(rig.plan.type), where);
+      compare_sentences(verdict, {turned, after}, static_cast<Index>(i), {batch, before}, reversed[i],
+                        order_bound(rig.plan.type), where);
   });
 }
 
@@ -71,16 +71,17 @@ void test_padded_places(const Subject& subject, Verdict& verdict) {
     const Problem padded = laid_out(batch, order, 2);
     const Run zeros = run(rig, padded);
     for (const Index b : order)
-      compare(verdict, {padded, zeros}, b, {batch, tight}, b, order_bound(rig.plan.type), where + ", padded");
+      compare_sentences(verdict, {padded, zeros}, b, {batch, tight}, b, order_bound(rig.plan.type),
+                        where + ", padded");
     for (const Filler filler : {Filler::random, Filler::nan}) {
       const char* content = filler == Filler::nan ? ", NaN in padding" : ", numbers in padding";
       const Problem filled = laid_out(batch, order, 2, filler);
       const Run other = run(rig, filled);
       for (const Index b : order)
-        compare(verdict, {filled, other}, b, {padded, zeros}, b, 0, where + content);
+        compare_sentences(verdict, {filled, other}, b, {padded, zeros}, b, 0, where + content);
       // A NaN would pass through elementwise ops around the attention, as 0 times NaN.
       if (filler == Filler::random && other.d_query)
-        verdict.measure(difference_in_bits(other.d_query, zeros.d_query), 0, where + content + ", gradient");
+        compare(verdict, other.d_query, zeros.d_query, 0, where + content + ", gradient");
     }
   });
 }

@@ -1,7 +1,7 @@
-// Dropout of the weights, if the kind has it: off outside training, and drawn by a row's number in the
-// accumulation window, so that splitting a batch changes nothing.
-#include "attention/properties_problem.h"
-#include "attention/properties_table.h"
+// Dropout of the weights, where it is promised: on in training and off outside, and drawn by a row's number
+// in the accumulation window, so that splitting a batch changes nothing. Where it is not, the rate changes
+// nothing.
+#include "attention/properties_compare.h"
 
 namespace attnlab {
 namespace {
@@ -26,26 +26,34 @@ struct Twins {
   Problem problem;
 };
 
-// Whether the rate changes anything at all, in training or outside.
-bool drops(const Subject& subject) {
+bool same_bits(const Tensor& a, const Tensor& b) { return difference_in_bits(a, b) == 0; }
+
+// Models have one rate for all kinds, so that there is nothing to refuse.
+void test_without(const Subject& subject, Verdict& verdict) {
   for (const Situation& situation : small_situations(subject.promises())) {
     Twins twins(subject, situation);
     auto& [dropping, plain, problem] = twins;
-    if (difference_in_bits(run(dropping, problem).output, run(plain, problem).output) != 0) return true;
-    if (difference_in_bits(evaluate(dropping, problem), evaluate(plain, problem)) != 0) return true;
+    if (!same_bits(run(dropping, problem).output, run(plain, problem).output) ||
+        !same_bits(evaluate(dropping, problem), evaluate(plain, problem)))
+      verdict.fail(situation.name + ": shape.dropout changes the output, though dropout is not promised");
   }
-  return false;
+  verdict.not_promised("it drops no weights");
 }
 
 void test_dropout(const Subject& subject, Verdict& verdict) {
   if (!Rig(subject, {}).has_core()) return verdict.not_promised("it computes nothing");
-  if (!drops(subject)) return verdict.not_promised("it drops no weights");
+  if (!subject.promises().dropout) return test_without(subject, verdict);
   for (const Situation& situation : small_situations(subject.promises())) {
     Twins twins(subject, situation);
     auto& [dropping, plain, problem] = twins;
-    verdict.measure(difference_in_bits(evaluate(dropping, problem), evaluate(plain, problem)), 0,
-                    situation.name + ", outside training");
+    compare(verdict, evaluate(dropping, problem), evaluate(plain, problem), 0,
+            situation.name + ", outside training");
     const Run batch = run(dropping, problem);
+    check_finite(verdict, batch.output, situation.name + ", in training");
+    verdict.require(!same_bits(batch.output, run(plain, problem).output),
+                    situation.name +
+                        ": in training, shape.dropout changes nothing: pass it to dropout_weights() or "
+                        "attend(), or promise {.dropout = false}");
     for (const Index b : all_sentences(problem)) {
       Problem alone = laid_out(problem, {b});
       if (alone.mask.queries.rows() == 0) continue;
@@ -53,8 +61,7 @@ void test_dropout(const Subject& subject, Verdict& verdict) {
       alone.mask.keys.first_row += problem.mask.keys.offset(b);
       const Run part = run(dropping, alone);
       const std::string where = situation.name + ", sentence " + std::to_string(b) + " as a batch of its own";
-      verdict.measure(difference_in_bits(part.output, rows_of(batch.output, problem.mask.queries, b)), 0,
-                      where);
+      compare(verdict, part.output, rows_of(batch.output, problem.mask.queries, b), 0, where);
     }
   }
 }

@@ -2,7 +2,7 @@
 // order.
 #include "attention/properties_formula.h"
 
-#include "attention/properties_table.h"
+#include "attention/properties_compare.h"
 
 namespace attnlab {
 namespace {
@@ -29,9 +29,10 @@ void test_formula(const Subject& subject, Verdict& verdict) {
       const Sequences& places = problem.mask.queries;
       for (Index b = 0; b < places.count(); ++b) {
         const Tensor rows = rows_of(output, places, b);
-        verdict.measure(
-            distance(rows, Tensor::from(rows.shape(), DType::f64, reference_rows(rig, problem, b))), 1e-10,
-            situation.name + ", sentence " + std::to_string(b));
+        const Tensor expected = Tensor::from(rows.shape(), DType::f64, reference_rows(rig, problem, b));
+        const std::string where = situation.name + ", sentence " + std::to_string(b);
+        if (check_finite(verdict, expected, where + ", reference()"))
+          compare(verdict, rows, expected, 1e-10, where);
       }
     }
 }
@@ -65,9 +66,9 @@ void test_query_subset(const Subject& subject, Verdict& verdict) {
       for (Index first = 0; first < places.length(b); ++first)
         for (const Index count : {Index{1}, places.length(b) - first}) {
           const Tensor some = evaluate(rig, part_of_queries(rig, problem, b, first, count));
-          verdict.measure(distance(some, whole.row_view(places.offset(b) + first, count)), 1e-12,
-                          situation.name + ", sentence " + std::to_string(b) + ", query " +
-                              std::to_string(first) + " on");
+          compare(verdict, some, whole.row_view(places.offset(b) + first, count), 1e-12,
+                  situation.name + ", sentence " + std::to_string(b) + ", query " + std::to_string(first) +
+                      " on");
         }
   }
 }
@@ -98,13 +99,13 @@ void test_key_order(const Subject& subject, Verdict& verdict) {
     other.key = turned(problem.key, places);
     other.value = turned(problem.value, places);
     const Run before = run(rig, problem), after = run(rig, other);
-    verdict.measure(distance(after.output, before.output), 1e-12, situation.name);
+    compare(verdict, after.output, before.output, 1e-12, situation.name);
     if (before.d_value)
-      verdict.measure(distance(turned(after.d_value, places), before.d_value), 1e-12,
-                      situation.name + ", gradient of values");
+      compare(verdict, turned(after.d_value, places), before.d_value, 1e-12,
+              situation.name + ", gradient of values");
     if (before.d_key)
-      verdict.measure(distance(turned(after.d_key, places), before.d_key), 1e-12,
-                      situation.name + ", gradient of keys");
+      compare(verdict, turned(after.d_key, places), before.d_key, 1e-12,
+              situation.name + ", gradient of keys");
   }
 }
 
@@ -114,7 +115,7 @@ const Property key_order{"key order", test_key_order};
 
 }  // namespace
 
-std::vector<double> reference_rows(const Rig& rig, const Problem& problem, Index b) {
+std::vector<double> formula_rows(const Rig& rig, const Problem& problem, Index b, const Formula& formula) {
   const AttentionShape& shape = rig.shape();
   const Mask& mask = problem.mask;
   HeadProblem head{mask.queries.length(b), mask.keys.length(b), shape.K, shape.V, 0, {}, {}, {}, {}};
@@ -132,13 +133,18 @@ std::vector<double> reference_rows(const Rig& rig, const Problem& problem, Index
     head.query = head_columns(query, shape.H, head.head);
     head.key = head_columns(key, shape.H, head.head);
     head.value = head_columns(value, shape.H, head.head);
-    const std::vector<double> rows = rig.attention->kind().reference(head);
+    const std::vector<double> rows = formula(head);
     check(rows.size() == static_cast<std::size_t>(head.T * shape.V), "reference() gave ", rows.size(),
           " numbers, expected ", head.T * shape.V);
     for (Index t = 0; t < head.T; ++t)
       std::copy_n(rows.begin() + t * shape.V, shape.V, result.begin() + (t * shape.H + head.head) * shape.V);
   }
   return result;
+}
+
+std::vector<double> reference_rows(const Rig& rig, const Problem& problem, Index b) {
+  return formula_rows(rig, problem, b,
+                      [&rig](const HeadProblem& head) { return rig.attention->kind().reference(head); });
 }
 
 }  // namespace attnlab

@@ -1,8 +1,7 @@
 // A head whose gate is zero is a head that is not there; the gate's gradient is right.
 #include <cmath>
 
-#include "attention/properties_problem.h"
-#include "attention/properties_table.h"
+#include "attention/properties_compare.h"
 
 namespace attnlab {
 namespace {
@@ -41,7 +40,7 @@ void check_gate_gradients(Rig& rig, const Problem& problem, Verdict& verdict, co
     numeric.data<double>()[h] = (above - loss(rig, problem)) / (2 * kStep);
     gate = kept;
   }
-  verdict.measure(distance(analytic, numeric), 1e-7, where + ", gradient of the gates");
+  compare(verdict, analytic, numeric, 1e-7, where + ", gradient of the gates");
 }
 
 void test_head_gates(const Subject& subject, Verdict& verdict) {
@@ -54,8 +53,8 @@ void test_head_gates(const Subject& subject, Verdict& verdict) {
       set_gates(gated, h);
       set_gates(removed, -1);
       remove_head(removed, h);
-      verdict.measure(distance(evaluate(gated, problem), evaluate(removed, problem)), 1e-12,
-                      situation.name + ", head " + std::to_string(h));
+      compare(verdict, evaluate(gated, problem), evaluate(removed, problem), 1e-12,
+              situation.name + ", head " + std::to_string(h));
     }
     set_gates(gated, -1);
     check_gate_gradients(gated, problem, verdict, situation.name);

@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "attention/properties_problem.h"
-#include "attention/properties_table.h"
+#include "attention/properties_compare.h"
 #include "core/parallel.h"
 
 namespace attnlab {
@@ -89,11 +88,14 @@ Run run_nudged(Rig& rig, const Problem& problem, double rounding, const std::str
   return result;
 }
 
-void compare(Rig& narrow, Rig& wide, const Problem& problem, const Allowance& allowance, Verdict& verdict,
-             const std::string& where) {
+void compare_types(Rig& narrow, Rig& wide, const Problem& problem, const Allowance& allowance,
+                   Verdict& verdict, const std::string& where) {
   const Problem same = widened(problem);
   const Run expected = run(wide, same);
-  const auto errors = differences(run(narrow, problem), expected, narrow);
+  const Run result = run(narrow, problem);
+  if (!check_finite(verdict, narrow, result, where)) return;
+  if (!check_finite(verdict, wide, expected, where + ", the f64 twin")) return;
+  const auto errors = differences(result, expected, narrow);
   std::vector<double> responses(errors.size(), 0.0);
   for (const char* draw : {"first ", "second "}) {
     const auto moved = differences(run_nudged(wide, same, allowance.rounding, draw), expected, narrow);
@@ -101,7 +103,7 @@ void compare(Rig& narrow, Rig& wide, const Problem& problem, const Allowance& al
   }
   for (std::size_t i = 0; i < errors.size(); ++i)
     verdict.measure(errors[i].error, std::max(allowance.bound, kSensitivity * responses[i]),
-                    where + errors[i].of);
+                    where + ", " + errors[i].of);
 }
 
 void test_type(const Subject& subject, const Allowance& allowance, Verdict& verdict) {
@@ -112,8 +114,8 @@ void test_type(const Subject& subject, const Allowance& allowance, Verdict& verd
           wide(subject, situation.plan(DType::f64, large));
       copy_weights(narrow, wide);
       for (const Level level : levels(narrow))
-        compare(narrow, wide, draw_problem(narrow, level, situation), allowance, verdict,
-                situation.name + (level == Level::core ? " at the core, " : ", "));
+        compare_types(narrow, wide, draw_problem(narrow, level, situation), allowance, verdict,
+                      situation.name + (level == Level::core ? " at the core" : ""));
     }
 }
 
@@ -145,12 +147,12 @@ void test_threads(const Subject& subject, Verdict& verdict) {
         const Run many = run(rig, problem);
         const std::string where =
             situation.name + " in " + to_string(type) + ", " + std::to_string(threads) + " threads";
-        verdict.measure(difference_in_bits(many.output, one.output), 0, where);
-        verdict.measure(difference_in_bits(many.d_query, one.d_query), 0, where + ", gradient of queries");
-        if (one.d_key) verdict.measure(difference_in_bits(many.d_key, one.d_key), 0, where + ", memory");
+        compare(verdict, many.output, one.output, 0, where);
+        compare(verdict, many.d_query, one.d_query, 0, where + ", gradient of queries");
+        if (one.d_key) compare(verdict, many.d_key, one.d_key, 0, where + ", memory");
         for (std::size_t i = 0; i < one.d_parameters.size(); ++i)
-          verdict.measure(difference_in_bits(many.d_parameters[i], one.d_parameters[i]), 0,
-                          where + ", gradient of " + rig.parameters.all()[i]->name());
+          compare(verdict, many.d_parameters[i], one.d_parameters[i], 0,
+                  where + ", gradient of " + rig.parameters.all()[i]->name());
       }
     }
 }

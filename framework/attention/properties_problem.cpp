@@ -184,12 +184,6 @@ bool all_zero(const Tensor& x) {
   return true;
 }
 
-bool all_finite(const Tensor& x) {
-  for (const double value : x.to_doubles())
-    if (!std::isfinite(value)) return false;
-  return true;
-}
-
 Tensor rows_of(const Tensor& rows, const Sequences& sequences, Index b) {
   return rows.row_view(sequences.offset(b), sequences.length(b));
 }

@@ -52,7 +52,6 @@ double difference_in_bits(const Tensor& a, const Tensor& b);
 // The one or the other: bits where the bound is 0.
 double error_of(const Tensor& a, const Tensor& b, double bound);
 bool all_zero(const Tensor& x);
-bool all_finite(const Tensor& x);
 
 // Sentence b's rows.
 Tensor rows_of(const Tensor& rows, const Sequences& sequences, Index b);

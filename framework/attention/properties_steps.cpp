@@ -1,7 +1,6 @@
 // Decoding a few tokens at a time, with hypotheses that are dropped and doubled, gives the rows of the whole
 // sentence at once.
-#include "attention/properties_problem.h"
-#include "attention/properties_table.h"
+#include "attention/properties_compare.h"
 
 namespace attnlab {
 namespace {
@@ -73,7 +72,7 @@ void decode(Rig& rig, Verdict& verdict, double bound, const std::string& where) 
   whole.mask.causal = true;
   Sequences places;
   const Tensor stepped = joined(histories.outputs, places, rig.dimensions.width, rig.plan.type);
-  verdict.measure(distance(stepped, evaluate(rig, whole)), bound, where);
+  compare(verdict, stepped, evaluate(rig, whole), bound, where);
 }
 
 void test_incremental(const Subject& subject, Verdict& verdict) {

@@ -19,6 +19,8 @@ class Verdict {
   // An error that must not exceed its bound; a bound of 0 asks for the same bits.
   void measure(double error, double bound, const std::string& where);
   void require(bool holds, const std::string& what);
+  // The same of NaN and infinity, which is said before all else: the other failures follow from it.
+  void require_finite(bool holds, const std::string& what);
   void fail(const std::string& what);
   // f must throw an Error or ConfigError whose message names the kind.
   void expect_refusal(const std::string& what, const std::function<void()>& f);
@@ -29,7 +31,7 @@ class Verdict {
  private:
   std::string kind_, variant_;
   std::vector<std::string> failures_;
-  std::string refusal_, unpromised_, where_;
+  std::string not_finite_, refusal_, unpromised_, where_;
   double worst_ = 0, bound_ = 0, ratio_ = -1;
   int checks_ = 0;
 };

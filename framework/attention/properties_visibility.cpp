@@ -2,8 +2,8 @@
 // nothing is.
 #include <cmath>
 
+#include "attention/properties_compare.h"
 #include "attention/properties_formula.h"
-#include "attention/properties_table.h"
 
 namespace attnlab {
 namespace {
@@ -18,6 +18,7 @@ Tensor with_new_row(const Tensor& rows, Index row) {
 // Changing token t of sentence b changes no bit before it, nor in other sentences.
 void change_each_token(Rig& rig, const Problem& problem, Verdict& verdict, const std::string& where) {
   const Tensor before = evaluate(rig, problem);
+  check_finite(verdict, before, where);
   const Sequences& places = problem.mask.queries;
   for (Index b = 0; b < places.count(); ++b)
     for (Index t = 0; t < places.length(b); ++t) {
@@ -27,10 +28,9 @@ void change_each_token(Rig& rig, const Problem& problem, Verdict& verdict, const
       const Tensor after = evaluate(rig, changed);
       const Index behind = places.offset(b) + places.length(b);
       const std::string what = where + ", token " + std::to_string(t) + " changed";
-      verdict.measure(difference_in_bits(after.row_view(0, row), before.row_view(0, row)), 0, what);
-      verdict.measure(difference_in_bits(after.row_view(behind, places.rows() - behind),
-                                         before.row_view(behind, places.rows() - behind)),
-                      0, what + " in the sentence before");
+      compare(verdict, after.row_view(0, row), before.row_view(0, row), 0, what);
+      compare(verdict, after.row_view(behind, places.rows() - behind),
+              before.row_view(behind, places.rows() - behind), 0, what + " in the sentence before");
     }
 }
 
@@ -42,8 +42,10 @@ void differentiate_each_row(Rig& rig, Problem problem, Verdict& verdict) {
     problem.d_output = Tensor::zeros(d_output.shape(), d_output.type());
     problem.d_output.row_view(row, 1).copy_from(d_output.row_view(row, 1));
     const Run result = run(rig, problem);
+    const std::string what = "the gradient of row " + std::to_string(row);
+    check_finite(verdict, result.d_query, what);
     verdict.require(all_zero(result.d_query.row_view(row + 1, places.rows() - row - 1)),
-                    "the gradient of row " + std::to_string(row) + " reaches later ones");
+                    what + " reaches later ones");
   }
 }
 
@@ -70,8 +72,7 @@ void test_intervals(const Subject& subject, Verdict& verdict) {
     if (situation.mask.intervals.empty() && situation.mask.band < 0) continue;
     const auto attempt = [&] {
       Rig rig(subject, {});
-      verdict.require(all_finite(evaluate(rig, draw_problem(rig, Level::whole, situation))),
-                      situation.name + ": the output is not finite");
+      check_finite(verdict, evaluate(rig, draw_problem(rig, Level::whole, situation)), situation.name);
     };
     if (subject.promises().intervals)
       attempt();
@@ -93,6 +94,7 @@ std::vector<bool> changed_queries(const std::vector<double>& before, const std::
 void test_dependence_on(const Subject& subject, Rig& rig, const Problem& problem, Verdict& verdict,
                         const std::string& where) {
   const Tensor before = evaluate(rig, problem);
+  check_finite(verdict, before, where);
   const Mask& mask = problem.mask;
   for (Index b = 0; b < mask.keys.count(); ++b)
     for (Index s = 0; s < mask.keys.length(b) && mask.queries.length(b) > 0; ++s) {
@@ -100,8 +102,10 @@ void test_dependence_on(const Subject& subject, Rig& rig, const Problem& problem
       other.key = with_new_row(problem.key, mask.keys.offset(b) + s);
       other.value = with_new_row(problem.value, mask.keys.offset(b) + s);
       const Index T = mask.queries.length(b);
+      const Tensor after = evaluate(rig, other);
+      check_finite(verdict, after, where + ", key " + std::to_string(s) + " changed");
       const auto got = changed_queries(rows_of(before, mask.queries, b).to_doubles(),
-                                       rows_of(evaluate(rig, other), mask.queries, b).to_doubles(), T);
+                                       rows_of(after, mask.queries, b).to_doubles(), T);
       const auto expected =
           changed_queries(reference_rows(rig, problem, b), reference_rows(rig, other, b), T);
       for (Index t = 0; t < T; ++t) {
@@ -135,10 +139,7 @@ void test_dependence(const Subject& subject, Verdict& verdict) {
 // Rows whose queries see nothing: zero at the core, with zero gradient; everything else finite.
 void check_blind_rows(Rig& rig, const Problem& problem, Verdict& verdict, const std::string& where) {
   const Run result = run(rig, problem);
-  for (const Tensor& x : {result.output, result.d_query, result.d_key, result.d_value})
-    if (x) verdict.require(all_finite(x), where + ": not finite");
-  for (const Tensor& x : result.d_parameters)
-    verdict.require(all_finite(x), where + ": a parameter's gradient is not finite");
+  check_finite(verdict, rig, result, where);
   if (problem.level == Level::whole) return;
   const Mask& mask = problem.mask;
   for (Index b = 0; b < mask.queries.count(); ++b)

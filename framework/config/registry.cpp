@@ -13,7 +13,8 @@ namespace {
 struct Store {
   std::mutex mutex;
   std::map<std::string, std::map<std::string, RegistryEntry>> registries;
-  std::string failure;  // what static constructors could not throw
+  std::string failure;        // what static constructors could not throw
+  std::string further_kinds;  // where they come from
 };
 
 // Built on first use, since static constructors of other files come here in any order.
@@ -66,6 +67,11 @@ std::vector<RegistryEntry> registry_entries(const std::string& registry) {
   return entries;
 }
 
+void set_source_of_further_kinds(const std::string& hint) {
+  const std::lock_guard lock(store().mutex);
+  store().further_kinds = hint;
+}
+
 RegistryEntry registry_entry(const std::string& registry, std::string_view name) {
   std::vector<std::string> known;
   for (RegistryEntry& entry : registry_entries(registry)) {
@@ -73,9 +79,11 @@ RegistryEntry registry_entry(const std::string& registry, std::string_view name)
     known.push_back(entry.name);
   }
   const std::string near = closest_match(name, known);
+  const std::lock_guard lock(store().mutex);
+  const std::string& further = store().further_kinds;
   throw ConfigError("unknown kind '" + std::string(name.substr(0, 60)) + "' of " + registry +
                     (near.empty() ? "" : ", did you mean '" + near + "'?") +
-                    "; known kinds: " + join_names(known));
+                    "; known kinds: " + join_names(known) + (further.empty() ? "" : "; " + further));
 }
 
 RegistryEntry registry_entry(const std::string& registry, std::type_index type) {

@@ -33,7 +33,9 @@ void check_registries();
 std::vector<std::string> registry_names();
 // The kinds of a registry in name order; empty for an unknown registry.
 std::vector<RegistryEntry> registry_entries(const std::string& registry);
-// Throws ConfigError with a near match and all known names.
+// Where further kinds come from, in a program that can load some: said of every unknown kind.
+void set_source_of_further_kinds(const std::string& hint);
+// Throws ConfigError with a near match, all known names, and where further kinds come from.
 RegistryEntry registry_entry(const std::string& registry, std::string_view name);
 // The kind whose class is `type`. Throws std::logic_error if it was never registered.
 RegistryEntry registry_entry(const std::string& registry, std::type_index type);

@@ -82,26 +82,29 @@ void compare(const GradientCheck& check, bool shared, GradientReport& report) {
   for (const Leaf& leaf : analytic(check, shared)) {
     attnlab::check(leaf.value.type() == DType::f64, "gradient check of ", leaf.name, ": f64 values expected");
     const Index count = leaf.value.count(), picked = std::min(count, check.elements);
-    std::vector<double> differences;
+    const double* analytic_derivatives = leaf.gradient.data<double>();
+    std::vector<double> numeric_derivatives;
     double largest = 0;
     for (Index k = 0; k < picked; ++k) {
-      const Index i = k * count / picked;
-      double& element = leaf.value.data<double>()[i];
+      double& element = leaf.value.data<double>()[k * count / picked];
       const double kept = element;
       element = kept + check.step;
       const double above = value_at(check, shared);
       element = kept - check.step;
       const double below = value_at(check, shared);
       element = kept;
-      const double numeric = (above - below) / (2 * check.step);
-      largest = std::max(largest, std::abs(numeric));
-      differences.push_back(std::abs(numeric - leaf.gradient.data<double>()[i]));
+      numeric_derivatives.push_back((above - below) / (2 * check.step));
+      largest = std::max(largest, std::abs(numeric_derivatives.back()));
     }
     for (Index k = 0; k < picked; ++k) {
-      double error = differences[static_cast<std::size_t>(k)] / (largest + 1e-3);
+      const Index i = k * count / picked;
+      const double numeric = numeric_derivatives[static_cast<std::size_t>(k)];
+      double error = std::abs(numeric - analytic_derivatives[i]) / (largest + 1e-3);
       if (std::isnan(error)) error = HUGE_VAL;
       if (error > report.worst)
-        report = {error, leaf.name + ", element " + std::to_string(k * count / picked)};
+        report = {error,
+                  leaf.name + ", element " + std::to_string(i) + (shared ? " (with two consumers)" : ""),
+                  numeric, analytic_derivatives[i]};
     }
   }
 }

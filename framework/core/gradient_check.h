@@ -22,7 +22,8 @@ struct GradientCheck {
 
 struct GradientReport {
   double worst = 0;   // largest |analytic - numeric| / (largest |numeric| of that tensor + 1e-3)
-  std::string where;  // input or parameter and element of the worst
+  std::string where;  // input or parameter and element of the worst, and whether inputs had two consumers
+  double numeric = 0, analytic = 0;  // its two derivatives
 };
 
 // Runs the check twice: once plainly, once with every input shared by two consumers.

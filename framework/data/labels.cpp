@@ -50,7 +50,12 @@ Labels Labels::parse(std::string_view bytes) {
 
 std::vector<Token> Labels::encode(std::string_view line) const {
   const auto found = ids_.find(std::string(line));
-  if (found == ids_.end()) throw DataError("no label is named '" + std::string(line.substr(0, 60)) + "'");
+  if (found == ids_.end()) {
+    std::string known;
+    for (const auto& name : names_) known += (known.empty() ? "" : ", ") + name;
+    if (known.size() > 200) known = known.substr(0, known.rfind(", ", 200)) + ", …";
+    throw DataError("no label is named '" + std::string(line.substr(0, 60)) + "'; there are: " + known);
+  }
   return {found->second};
 }
 

@@ -34,11 +34,7 @@ Pairs read_pairs(const ParallelTextSpec& spec, const fs::path& root, const std::
   return pairs;
 }
 
-std::vector<std::string> names_of(const std::vector<std::string>& tests) {
-  std::vector<TestFile> files;
-  for (const std::string& test : tests) files.push_back({test, fs::path(test).filename().string(), test});
-  return names_of_tests(files, "data.task.test");
-}
+TestName name_of(const fs::path& test) { return {test.filename().string(), test.string()}; }
 
 // Takes a validation and a test split out of `all`: two of every `period` different source lines. Equal
 // source lines go the same way, so that none is learned and tested. `file` is for messages.
@@ -186,7 +182,7 @@ Task ParallelTextSpec::load(const fs::path& root) const {
     tests.push_back(std::move(splits[2]));
   } else {
     validation = read_pairs(*this, root, valid);
-    const std::vector<std::string> called = names_of(test);
+    const std::vector<std::string> called = names_of_tests(test, "data.task.test", name_of);
     for (std::size_t i = 0; i < test.size(); ++i) {
       tests.push_back(read_pairs(*this, root, test[i]));
       tests.back().name = called[i];

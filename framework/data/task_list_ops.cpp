@@ -16,7 +16,7 @@ namespace attnlab {
 namespace {
 
 enum class Mode { fixed, as_released };
-constexpr std::size_t kReleasedCut = 512;
+constexpr Index kReleasedCut = 512;
 
 // How often the most frequent answer to a key, learned from one split, is right in another.
 class Lookup {
@@ -88,6 +88,13 @@ struct ListOps final : TaskSpec {
     return task;
   }
 
+  std::optional<FramedText> frame(const Tokenizer& source, std::vector<Token> ids) const override {
+    require_known(source, ids);
+    if (mode == Mode::fixed) return between_symbols(source, std::move(ids));
+    std::erase(ids, source.encode("]").front());
+    return between_symbols(source, std::move(ids), kReleasedCut + 2);
+  }
+
  private:
   std::vector<ListExpression> draw(const Task& task, Corpus& corpus, const char* stream, Index count,
                                    std::set<std::string>& seen) const {
@@ -108,14 +115,7 @@ struct ListOps final : TaskSpec {
   void add(const Task& task, Corpus& corpus, const ListExpression& list) const {
     Example example;
     const std::string text = list.text();
-    std::vector<Token> ids = task.source->encode(text);
-    if (mode == Mode::as_released) {
-      std::erase(ids, task.source->encode("]").front());
-      if (ids.size() > kReleasedCut) ids.resize(kReleasedCut);
-    }
-    example.source = std::move(ids);
-    example.source.insert(example.source.begin(), task.source->bos());
-    example.source.push_back(task.source->eos());
+    example.source = frame(*task.source, task.source->encode(text))->ids;
     example.target = label_target({static_cast<Token>(list.value())});
     corpus.examples.push_back(std::move(example));
     corpus.sources.push_back(text);

@@ -56,7 +56,7 @@ double naive_bayes(const Split& train, const Split& test) {
 struct Polarity final : TaskSpec {
   std::string folder = "sentence-polarity", negative = "rt-polarity.neg", positive = "rt-polarity.pos";
   std::shared_ptr<TokenizerSpec> tokenizer = Registry<TokenizerSpec>::make("word");
-  Index max_tokens = 128, train_examples = 0;
+  Index max_tokens = 128, train_examples = 0, valid_examples = 0, test_examples = 0;
 
   void fields(Fields& f) override {
     f("folder", folder, "of the files, within data.root unless absolute");
@@ -66,6 +66,9 @@ struct Polarity final : TaskSpec {
     f("max_tokens", max_tokens, at_least(3), "longer sentences are cut", "tokens");
     f("train_examples", train_examples, at_least(0),
       "so many of the training split, half of each class; 0: all", "sentences");
+    f("valid_examples", valid_examples, at_least(0), "so many of the validation split, likewise",
+      "sentences");
+    f("test_examples", test_examples, at_least(0), "so many of the test split, likewise", "sentences");
     f.check(tokenizer != nullptr, "tokenizer", "must be set");
   }
 
@@ -88,6 +91,10 @@ struct Polarity final : TaskSpec {
     return task;
   }
 
+  std::optional<FramedText> frame(const Tokenizer& source, std::vector<Token> ids) const override {
+    return between_symbols(source, std::move(ids), max_tokens);
+  }
+
   std::vector<TextSplit> texts(const fs::path& root) const override {
     return {{"negative", {expected_data_file(root, folder, negative)}},
             {"positive", {expected_data_file(root, folder, positive)}}};
@@ -101,11 +108,16 @@ struct Polarity final : TaskSpec {
     const std::size_t tenth = lines.size() / 10;
     if (tenth == 0) throw DataError(path.string() + ": too few sentences for three splits");
     const std::size_t rest = lines.size() - 2 * tenth;
-    const std::size_t used =
-        train_examples == 0 ? rest : std::min(rest, static_cast<std::size_t>((train_examples + 1) / 2));
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      if (i >= used && i < rest) continue;
-      Split& split = i < rest ? train : i < rest + tenth ? valid : test;
+    add(lines, 0, rest, train_examples, label, train);
+    add(lines, rest, tenth, valid_examples, label, valid);
+    add(lines, rest + tenth, tenth, test_examples, label, test);
+  }
+
+  // `count` lines from `first` on, or the first of them where fewer are wanted of both classes together.
+  static void add(const Lines& lines, std::size_t first, std::size_t count, Index wanted, Token label,
+                  Split& split) {
+    if (wanted > 0) count = std::min(count, static_cast<std::size_t>(wanted / 2 + wanted % 2));
+    for (std::size_t i = first; i < first + count; ++i) {
       split.lines.push_back(lines[i]);
       split.labels.push_back(label);
     }
@@ -115,11 +127,7 @@ struct Polarity final : TaskSpec {
     const auto ids = encode_lines(*task.source, split.lines);
     for (std::size_t i = 0; i < ids.size(); ++i) {
       Example example;
-      example.source = ids[i];
-      if (static_cast<Index>(example.source.size()) > max_tokens - 2)
-        example.source.resize(static_cast<std::size_t>(max_tokens - 2));
-      example.source.insert(example.source.begin(), task.source->bos());
-      example.source.push_back(task.source->eos());
+      example.source = frame(*task.source, ids[i])->ids;
       example.target = label_target({split.labels[i]});
       corpus.examples.push_back(std::move(example));
       corpus.sources.push_back(split.lines[i]);

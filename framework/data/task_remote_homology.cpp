@@ -79,7 +79,7 @@ struct RemoteHomology final : TaskSpec {
   }
 
   Task load(const fs::path& root) const override {
-    const std::vector<std::string> names = names_of_splits();
+    const std::vector<std::string> names = names_of_tests(tests, "data.task.tests", name_of);
     const auto trained = read(root, train), validated = read(root, valid);
     std::vector<std::vector<Protein>> tested;
     for (const auto& name : tests) tested.push_back(read(root, name));
@@ -106,6 +106,12 @@ struct RemoteHomology final : TaskSpec {
     return task;
   }
 
+  // Residues alone, with nothing around them.
+  std::optional<FramedText> frame(const Tokenizer& source, std::vector<Token> ids) const override {
+    require_known(source, ids);
+    return FramedText{std::move(ids)};
+  }
+
  private:
   std::vector<Protein> read(const fs::path& root, const std::string& name) const {
     const fs::path path = find_data_file(root, folder, name);
@@ -113,15 +119,10 @@ struct RemoteHomology final : TaskSpec {
   }
 
   // "remote_homology_test_fold_holdout.json" is the split test_fold_holdout.
-  std::vector<std::string> names_of_splits() const {
-    const std::string prefix = "remote_homology_";
-    std::vector<TestFile> files;
-    for (const fs::path test : tests) {
-      const std::string stem = test.stem().string();
-      files.push_back({test.string(), stem.starts_with(prefix) ? stem.substr(prefix.size()) : stem,
-                       (test.parent_path() / stem).string()});
-    }
-    return names_of_tests(files, "data.task.tests");
+  static TestName name_of(const fs::path& test) {
+    const std::string prefix = "remote_homology_", stem = test.stem().string();
+    return {stem.starts_with(prefix) ? stem.substr(prefix.size()) : stem,
+            (test.parent_path() / stem).string()};
   }
 
   void fill(Task& task, const std::vector<Protein>& proteins, const std::string& split,
@@ -132,7 +133,7 @@ struct RemoteHomology final : TaskSpec {
         continue;
       }
       Example example;
-      example.source = task.source->encode(protein.residues);
+      example.source = frame(*task.source, task.source->encode(protein.residues))->ids;
       example.target = label_target({static_cast<Token>(protein.label)});
       corpus.examples.push_back(std::move(example));
       corpus.sources.push_back(protein.residues);

@@ -3,11 +3,13 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "config/fields.h"
 #include "data/doctor.h"
+#include "data/framed_text.h"
 #include "data/task.h"
 
 namespace attnlab {
@@ -23,6 +25,11 @@ struct TaskSpec {
   // Whether the text that a language model learns ends lines with the line break itself; otherwise </s>
   // stands between lines. What a prompt begins with follows from it.
   virtual bool ends_lines_with_newline() const { return false; }
+  // What a model reads of a text with these ids of the source's vocabulary, framed and cut as load() does it;
+  // nothing for a task that does not label whole texts. Throws DataError for ids that no such text has.
+  virtual std::optional<FramedText> frame(const Tokenizer& /*source*/, std::vector<Token> /*ids*/) const {
+    return {};
+  }
   // Words beyond which the data doctor calls a line overlong.
   virtual Index overlong_words() const { return 256; }
 };

@@ -5,6 +5,16 @@
 #include "config/error.h"
 
 namespace attnlab {
+namespace {
+
+constexpr std::initializer_list<std::pair<const char*, Pooling>> kPools{
+    {"none", Pooling::none}, {"last", Pooling::last}, {"cls", Pooling::cls}, {"mean", Pooling::mean}};
+
+bool none_above(std::int64_t most, const std::vector<std::int64_t>& numbers) {
+  return std::none_of(numbers.begin(), numbers.end(), [most](std::int64_t n) { return n > most; });
+}
+
+}  // namespace
 
 void SkipSpec::fields(Fields& f) {
   f("attention", attention, "skip connection around self-attention");
@@ -23,7 +33,8 @@ void DropoutSpec::set_all(double rate) {
 void DropoutSpec::fields(Fields& f) {
   const Bounds rate = between(0, 1, upper_exclusive);
   f("residual", residual, rate, "on each sublayer's output");
-  f("attention", attention, rate, "on the attention weights");
+  f("attention", attention, rate,
+    "on the attention weights, where the kind has them (attnlab list attention)");
   f("mlp", mlp, rate, "on the inner activations of the MLP");
   f("embedding", embedding, rate, "on the sum of embedding and position");
 }
@@ -41,11 +52,6 @@ void InputSpec::fields(Fields& f) {
   f("bias", bias, "have a bias");
 }
 
-namespace {
-constexpr std::initializer_list<std::pair<const char*, Pooling>> kPools{
-    {"none", Pooling::none}, {"last", Pooling::last}, {"cls", Pooling::cls}, {"mean", Pooling::mean}};
-}  // namespace
-
 void HeadSpec::set_all(const std::string& pool_name) {
   const auto* const found = std::find_if(
       kPools.begin(), kPools.end(), [&pool_name](const auto& entry) { return pool_name == entry.first; });
@@ -62,12 +68,6 @@ void HeadSpec::fields(Fields& f) {
   f("gain", gain, at_least(0), "factor on the initial weights of a pooled head");
   f("bias", bias, "of a pooled head");
 }
-
-namespace {
-bool none_above(std::int64_t most, const std::vector<std::int64_t>& numbers) {
-  return std::none_of(numbers.begin(), numbers.end(), [most](std::int64_t n) { return n > most; });
-}
-}  // namespace
 
 void StackSpec::fields(Fields& f) {
   f.choice("backbone", backbone, {{"attention", Backbone::attention}, {"lstm", Backbone::lstm}},

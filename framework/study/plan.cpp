@@ -107,6 +107,7 @@ void Planner::look_at(std::size_t index, LoadedTasks& tasks) {
                                       use.name, arm.name, reason));
     if (built->parameters.count(true) < built->parameters.count(false))
       facts_.back().metrics.emplace_back("frozen_unchanged");
+    if (spec->train.cache_features) facts_.back().metrics.emplace_back("feature_seconds");
     parameters_.push_back(static_cast<std::int64_t>(built->parameters.count(false)));
   } catch (const ConfigError& error) {
     rethrow_at(arm.position, "arm '" + arm.name + "'", error);

@@ -1,4 +1,6 @@
-// The attention of every head on every sentence: weights, tokens, and what may be seen.
+// The attention of every head on every sentence: weights, tokens, and what may be seen. Arrays in the .npz
+// are TYPE.LAYER.SENTENCE (encoder.0.3) [heads, queries, keys], and TYPE.LAYER.SENTENCE.visible [queries, 2]
+// with the first and one past the last key that may be seen.
 #include "study/attention_places.h"
 #include "study/probe.h"
 
@@ -85,7 +87,10 @@ struct AttentionMaps final : ProbeSpec {
   }
 };
 
-const Registered<ProbeSpec, AttentionMaps> registered{"attention_maps", "the weights of every head"};
+const Registered<ProbeSpec, AttentionMaps> registered{
+    "attention_maps",
+    "the weights of every head, as arrays in attention_maps.npz of --out: read_npz() of "
+    "tools/python/attnlab.py reads them, or numpy.load()"};
 
 }  // namespace
 }  // namespace attnlab

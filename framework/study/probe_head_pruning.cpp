@@ -27,7 +27,8 @@ struct HeadPruningSpec {
               {"sample", ImportanceEstimator::sample},
               {"batch", ImportanceEstimator::batch}},
              "of the importance by which heads go");
-    f("metric", metric, "bleu, chrf, exact_match or log_likelihood; empty: the task's first");
+    f("metric", metric,
+      "bleu, chrf, exact_match, accuracy (of labels) or log_likelihood; empty: the task's first");
     f("sentences", sentences, at_least(1), "scored, of the first test set");
     f("beam", beam, at_least(1), "of decoding; 1: greedy");
     f("random_orders", random_orders, at_least(0), "random orders to compare with, for each type");

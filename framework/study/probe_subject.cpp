@@ -5,7 +5,6 @@
 #include "config/error.h"
 #include "data/files.h"
 #include "study/activations.h"
-#include "train/decode.h"
 #include "train/starting_weights.h"
 
 namespace attnlab {
@@ -15,30 +14,6 @@ std::vector<std::string> pieces(const Tokenizer* tokenizer, std::span<const Toke
   std::vector<std::string> result;
   for (const Token id : ids) result.push_back(tokenizer->piece(id));
   return result;
-}
-
-// What the model itself says to a source, framed as a target.
-std::vector<Token> own_target(const TrainedModel& trained, const std::vector<Token>& source) {
-  const Tokenizer& words = *trained.target;
-  const auto decoded = decode(trained.model(), {source}, decode_options(trained.spec->decode, words, 1));
-  std::vector<Token> ids{words.bos()};
-  ids.insert(ids.end(), decoded.front().front().ids.begin(), decoded.front().front().ids.end());
-  ids.push_back(words.eos());
-  return ids;
-}
-
-Example text_example(const TrainedModel& trained, const std::string& line) {
-  Example example;
-  if (!trained.source) {
-    example.target = target_ids(*trained.target, line);
-    return example;
-  }
-  const std::size_t tab = line.find('\t');
-  example.source = source_ids(*trained.source, line.substr(0, tab));
-  if (example.source.size() < 2) return example;
-  example.target = tab == std::string::npos ? own_target(trained, example.source)
-                                            : target_ids(*trained.target, line.substr(tab + 1));
-  return example;
 }
 
 }  // namespace
@@ -113,28 +88,11 @@ Corpus split_of(const Task& task, const std::string& split, Index count) {
   return corpus;
 }
 
-Corpus text_corpus(const TrainedModel& trained, const std::vector<std::string>& lines) {
-  Corpus corpus;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    Example example = text_example(trained, lines[i]);
-    if (example.source_rows() == 1 || example.target_rows() < 2 - (trained.source ? 1 : 0))
-      throw DataError(join_text("line ", i + 1, " of the text has no words"));
-    if (!trained.model().spec().has_decoder() && example.source_rows() != example.target_rows())
-      throw DataError(join_text("line ", i + 1, " of the text has ", example.source_rows(),
-                                " source tokens, but ", example.target_rows(), " labels"));
-    corpus.examples.push_back(std::move(example));
-    const std::size_t tab = lines[i].find('\t');
-    corpus.sources.push_back(lines[i].substr(0, tab));
-    if (tab != std::string::npos) corpus.references.push_back(lines[i].substr(tab + 1));
-  }
-  if (corpus.references.size() < corpus.examples.size()) corpus.references.clear();
-  return corpus;
-}
-
 void choose_sentences(const TrainedModel& trained, const SentenceChoice& choice, ProbeSubject& subject) {
   if (!choice.text.empty()) {
     subject.scored = text_corpus(trained, read_lines(choice.text));
     subject.examples = subject.scored.examples;
+    if (trained.spec->model.pooled() && !subject.scored.references.empty()) subject.metric = "accuracy";
     return;
   }
   Task task = trained.spec->data.load();

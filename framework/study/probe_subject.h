@@ -50,8 +50,10 @@ ProbeSubject subject_of(TrainedModel& trained);
 Corpus split_of(const Task& task, const std::string& split, Index count);
 
 // Lines of one's own: "source", or "source<TAB>target"; a language model takes the whole line. Where there is
-// no target, the model's own output is taken. References are the targets as given. Throws DataError for a
-// line without words.
+// no target, the model's own output is taken, and the log says so. References are the targets as given; none
+// where a line has no target. What a classifier of texts reads of a line is what train/predict.h makes of it,
+// and its targets are labels. Throws DataError with the line's number for a line without words, or with a
+// label that there is not; ConfigError for a classifier that does not label lines of text.
 Corpus text_corpus(const TrainedModel& trained, const std::vector<std::string>& lines);
 
 // Which sentences a probe runs on: lines of a file, or a split of the run's task.
@@ -60,7 +62,8 @@ struct SentenceChoice {
   std::string split = "valid";
   Index count = 64;  // of the split, at most
 };
-// Puts them into the subject, and what is scored: the same text, or the task's first test set.
+// Puts them into the subject, and what is scored, by which metric: the same text, by its likelihood or the
+// labels given with it; or the task's first test set, by the task's metric.
 void choose_sentences(const TrainedModel& trained, const SentenceChoice& choice, ProbeSubject& subject);
 
 }  // namespace attnlab

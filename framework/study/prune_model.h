@@ -25,8 +25,8 @@ void shut_gates(TrainedModel& trained, const std::vector<HeadId>& removed);
 // order of sums.
 TrainedModel without_shut_heads(const TrainedModel& trained);
 
-// A run folder that eval, translate and probe take: config, vocabulary, one checkpoint, and pruned.json with
-// the heads that are out. Throws ConfigError if there is something in the folder, IoError.
+// A run folder that eval, translate, predict and probe take: config, vocabulary, one checkpoint, and
+// pruned.json with the heads that are out. Throws ConfigError if there is something in the folder, IoError.
 void write_pruned_run(const TrainedModel& trained, const std::vector<std::string>& removed,
                       const std::filesystem::path& folder);
 

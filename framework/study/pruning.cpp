@@ -35,17 +35,24 @@ PruningScore::PruningScore(const Transformer& model, const Tokenizer& target, co
   score_ = Registry<ScoreSpec>::make(metric_);
   if (corpus.references.empty())
     throw ConfigError("error: '" + metric_ +
-                      "' needs reference texts; this task takes metric=log_likelihood");
+                      "' needs references, in a text of one's own SOURCE<TAB>TARGET in every line; without "
+                      "them there is metric=log_likelihood");
+}
+
+Lines PruningScore::outputs() const {
+  if (!model_.spec().pooled()) {
+    std::vector<std::vector<Token>> inputs;
+    for (const Example& example : corpus_.examples) inputs.push_back(example.source);
+    return best_lines(decode(model_, inputs, decode_options(decode_, target_, 1)), target_);
+  }
+  Lines lines;
+  for (const auto& labels : classify(model_, corpus_.examples)) lines.push_back(target_.decode(labels));
+  return lines;
 }
 
 std::vector<SegmentStatistics> PruningScore::segments() const {
   restart(model_);  // scores that are compared draw the same
-  if (metric_ != "log_likelihood") {
-    std::vector<std::vector<Token>> inputs;
-    for (const Example& example : corpus_.examples) inputs.push_back(example.source);
-    const auto lines = best_lines(decode(model_, inputs, decode_options(decode_, target_, 1)), target_);
-    return score_->statistics(lines, {corpus_.references});
-  }
+  if (metric_ != "log_likelihood") return score_->statistics(outputs(), {corpus_.references});
   std::vector<SegmentStatistics> all;
   for (const ReferenceScore& one : score_reference(model_, corpus_.examples))
     all.push_back({one.log_probability, static_cast<double>(one.tokens)});

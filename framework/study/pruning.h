@@ -17,8 +17,9 @@ namespace attnlab {
 // What a model is scored on, segment by segment. Higher is better.
 class PruningScore {
  public:
-  // `metric`: "bleu", "chrf" or another registered score, which decodes greedily or with the spec's beam; or
-  // "log_likelihood": the mean log-probability of a reference token, in nats. Throws ConfigError, DataError.
+  // `metric`: "bleu", "chrf" or another registered score, of what is decoded greedily or with the spec's
+  // beam, or of the labels that a pooled head gives, such as "accuracy"; or "log_likelihood": the mean
+  // log-probability of a reference token or label, in nats. Throws ConfigError, DataError.
   PruningScore(const Transformer& model, const Tokenizer& target, const Corpus& corpus, std::string metric,
                const DecodeSpec& decode);
   const std::string& metric() const { return metric_; }
@@ -30,6 +31,7 @@ class PruningScore {
                           std::uint64_t seed) const;
 
  private:
+  Lines outputs() const;  // what the model says to every example
   const Transformer& model_;
   const Tokenizer& target_;
   const Corpus& corpus_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/error.h"
+#include "config/spec.h"
 #include "kernels/cpu.h"
 
 namespace attnlab {
@@ -13,9 +14,16 @@ bool maps_lengths(const AttentionSpec* attention) {
   return attention != nullptr && Registry<AttentionSpec>::name_of(*attention) == "linformer";
 }
 
+// What cuts sentences to the room that there is; empty where the task has no such key.
+std::string advice_to_cut(const TaskSpec& task, Index room) {
+  for (const FieldDoc& field : describe(task))
+    if (field.path == "max_tokens") return join_text("lower data.task.max_tokens to ", room, ", ");
+  return "";
+}
+
 // Throws DataError if the longest source (or target) of all splits has more rows than the model has room for.
-void check_longest(const Task& task, const std::string& side, Index (Example::*rows)() const,
-                   std::optional<Index> room) {
+void check_longest(const DataSpec& data, const Task& task, const std::string& side,
+                   Index (Example::*rows)() const, std::optional<Index> room) {
   if (!room) return;
   Index longest = *room;
   std::string where;
@@ -33,8 +41,9 @@ void check_longest(const Task& task, const std::string& side, Index (Example::*r
   for (const NamedCorpus& test : task.tests) look_at(test.name, test.corpus);
   if (!where.empty())
     throw DataError(join_text(where, ": a ", side, " of ", longest,
-                              " tokens as the model reads it, but it has room for ", *room,
-                              "; raise model.positions.max_length to ", longest, ", or shorten the data"));
+                              " tokens as the model reads it, but it has room for ", *room, "; ",
+                              advice_to_cut(*data.task, *room), "raise model.positions.max_length to ",
+                              longest, ", or shorten the data"));
 }
 
 // Scores of no examples are none, and that would be found out only after training.
@@ -127,8 +136,8 @@ void check_fit(const ExperimentSpec& spec, const Task& task) {
   check_kind(spec, task);
   check_tests(task);
   const LongestInput longest = longest_input(spec.model);
-  check_longest(task, "source", &Example::source_rows, longest.source);
-  check_longest(task, "target", &Example::target_rows, longest.target);
+  check_longest(spec.data, task, "source", &Example::source_rows, longest.source);
+  check_longest(spec.data, task, "target", &Example::target_rows, longest.target);
 }
 
 TokenRows source_of(const Batch& batch) {

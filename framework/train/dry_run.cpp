@@ -6,7 +6,6 @@
 
 #include "core/pool.h"
 #include "train/environment.h"
-#include "train/log.h"
 #include "train/published_departures.h"
 #include "train/run.h"
 #include "train/starting_weights.h"
@@ -46,7 +45,7 @@ std::string dry_run(const ExperimentSpec& spec) {
   check_early_stopping(spec, task);
   const auto built =
       build_model(spec, vocabulary_of(task), precision.type, true, initial_values_before_start(spec));
-  for (const auto& one : published_departures(spec, vocabulary_of(task))) log_warning(one);
+  warn_of_departures(spec, vocabulary_of(task));
   load_starting_weights(spec, *built);
   const std::string hash = content_hash(task);
   Trainer trainer(spec, task, *built, hash);
@@ -59,7 +58,9 @@ std::string dry_run(const ExperimentSpec& spec) {
   Trainer(spec, task, *built, hash).resume(Checkpoint(saved));
   const auto pool = Pool::global().counters();
   const double steps = static_cast<double>(trainer.total_steps());
-  return fmt::format(
+  std::string text =
+      trainable_table(built->parameters) + "learning rate against steps\n" + trainer.rates().table();
+  text += fmt::format(
       "precision {}\n{} parameters, {} of them train\n{} training examples, {} steps, {:.3f} s a step\n"
       "memory {:.0f} MB at most so far ({:.0f} MB of tensors)\nabout {:.0f} s of training\n"
       "one checkpoint was written and read back\n",
@@ -67,6 +68,7 @@ std::string dry_run(const ExperimentSpec& spec) {
       task.train.examples.size(), trainer.total_steps(), report.seconds,
       megabytes(static_cast<std::size_t>(peak_memory_bytes())), megabytes(pool.peak_bytes),
       steps * report.seconds);
+  return text;
 }
 
 }  // namespace attnlab

@@ -12,6 +12,7 @@
 
 #include "core/parallel.h"
 #include "kernels/cpu.h"
+#include "train/other_code.h"
 
 namespace attnlab {
 namespace {
@@ -61,6 +62,7 @@ Record environment_record() {
     record.set("git_changed_files", static_cast<std::int64_t>(std::atoll(
                                         output_of("git status --porcelain 2>/dev/null | wc -l").c_str())));
   }
+  record.append(module_record());
   return record;
 }
 

@@ -1,5 +1,5 @@
-// Where a run took place: program, libraries, CPU, threads, state of the source repository around the working
-// folder.
+// Where a run took place: program, modules, libraries, CPU, threads, state of the source repository around
+// the working folder.
 #pragma once
 
 #include "train/record.h"

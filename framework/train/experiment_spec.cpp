@@ -8,7 +8,10 @@ void TrainSpec::fields(Fields& f) {
   f.kind("schedule", schedule, "learning rate against steps");
   f("max_steps", max_steps, at_least(1), "optimiser steps; overrides max_epochs", "steps");
   f("max_epochs", max_epochs, at_least(1), "passes over the training data", "epochs");
-  f("batch_tokens", batch_tokens, at_least(1), "target tokens of one optimiser step, at most", "tokens");
+  f("batch_tokens", batch_tokens, at_least(1),
+    "target tokens of one optimiser step, at most; with labels of whole examples: labels, one an example in "
+    "most tasks",
+    "tokens");
   f("accumulate", accumulate, at_least(1),
     "micro-batches that a step's batch is cut into: less memory, same gradient");
   f("clip", clip, at_least(0), "largest norm of the whole gradient; 0: no clipping");

@@ -107,8 +107,9 @@ class Writer {
     return std::move(tensors_);
   }
 
+  // Heads of own tasks: the family is one that can say all the rest.
   std::vector<std::string> left_out() const {
-    std::vector<std::string> names;
+    std::vector<std::string> lines;
     for (const auto& parameter : parameters_.all()) {
       if (written_.count(parameter.get()) > 0) continue;
       if (parameter->buffer()) {
@@ -117,12 +118,14 @@ class Writer {
             throw ConfigError("error: " + parameter->name() +
                               " is not all ones; published models have no gates");
       } else if (parameter->name().find(".adapter.") == std::string::npos) {
-        names.push_back(parameter->name());
+        lines.push_back(parameter->name() + " (published models of the family " +
+                        Registry<WeightFamily>::name_of(family_) +
+                        " have no place for the head of a task; it stays in the run)");
       } else {
         require_merged(*parameter);
       }
     }
-    return names;
+    return lines;
   }
 
  private:

@@ -14,7 +14,7 @@ namespace attnlab {
 struct ExportReport {
   std::string family;
   Index tensors = 0;
-  std::vector<std::string> left_out;  // parameters that the family has no place for: heads of own tasks
+  std::vector<std::string> left_out;  // one line for each parameter that the family has no place for, and why
 };
 
 // Writes `folder`/model.safetensors (f32) and config.json. `family` is a registered name, or empty for the

@@ -18,26 +18,69 @@ namespace {
 namespace fs = std::filesystem;
 constexpr Index kRowsAtOnce = 4096;
 
+bool in_body(const Parameter& parameter) { return !parameter.name().starts_with("output."); }
+
 void require_frozen_body(const ExperimentSpec& spec, const Task& task, const ParameterSet& parameters) {
   const std::string key = "error: train.cache_features: ";
   if (!spec.model.pooled()) throw ConfigError(key + "model.head must be last, cls or mean");
   if (task.augment) throw ConfigError(key + "training examples change from epoch to epoch (augment)");
   for (const auto& parameter : parameters.all())
-    if (parameter->trainable() && !parameter->name().starts_with("output."))
+    if (parameter->trainable() && in_body(*parameter))
       throw ConfigError(key + "only the head may train (train.trainable: head_only), but " +
                         parameter->name() + " does");
 }
 
-std::string cache_name(const ExperimentSpec& spec, const Task& task, const ParameterSet& parameters) {
-  Sha256 hash;
-  hash.add_field("features 1");
-  hash.add_field(program_digest());
-  hash.add_field(content_hash(task));
-  hash.add_field(std::to_string(frozen_digest(parameters)));
-  hash.add_field(to_string(parameters.type()));
-  ModelSpec model = spec.model;
+template <class Number>
+void add_numbers(Sha256& hash, const std::vector<Number>& numbers) {
+  hash.add_field({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)});
+}
+
+// What the body reads; labels and lines are for others.
+void add_inputs(Sha256& hash, const Corpus& corpus) {
+  hash.add_field(std::to_string(corpus.examples.size()));
+  for (const Example& example : corpus.examples) {
+    add_numbers(hash, example.source);
+    add_numbers(hash, example.vectors);
+    hash.add_field(std::to_string(example.source_rows()));
+  }
+}
+
+// The model's settings without those that change no feature: where its numbers come from, which the digest of
+// them speaks of, dropout, and the head but for where it looks.
+ModelSpec settings_of_body(ModelSpec model) {
+  const ModelSpec usual;
+  for (StackSpec* stack : {&model.stack, &model.encoder, &model.decoder}) {
+    stack->dropout = usual.stack.dropout;
+    stack->init = usual.stack.init;
+  }
+  model.adapters.dropout = usual.adapters.dropout;
   model.from.clear();
-  hash.add_field(write_spec(model));
+  model.weights = usual.weights;
+  model.reinit.clear();
+  model.allow.clear();
+  model.input.rule = usual.input.rule;
+  model.input.gain = usual.input.gain;
+  const Pooling pool = model.head.pool;
+  model.head = usual.head;
+  model.head.pool = pool;
+  model.tie = usual.tie;
+  model.output_bias = usual.output_bias;
+  model.output_transform = usual.output_transform;
+  model.checkpoint_activations = usual.checkpoint_activations;
+  return model;
+}
+
+std::string cache_name(const ExperimentSpec& spec, const Task& task, const ParameterSet& parameters,
+                       Index rows_each) {
+  Sha256 hash;
+  hash.add_field("features 2");
+  hash.add_field(program_digest());
+  add_inputs(hash, task.train);
+  add_inputs(hash, task.valid);
+  hash.add_field(std::to_string(digest_of_numbers(parameters, in_body)));
+  hash.add_field(to_string(parameters.type()));
+  hash.add_field(std::to_string(rows_each));
+  hash.add_field(write_spec(settings_of_body(spec.model)));
   return hash.hex().substr(0, 32) + ".safetensors";
 }
 
@@ -104,22 +147,25 @@ Features features_of(const ExperimentSpec& spec, const Task& task, const BuiltMo
   const auto seconds = [start] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  const fs::path path = cache / "features" / cache_name(spec, task, built.parameters);
+  const fs::path path = cache / "features" / cache_name(spec, task, built.parameters, features.rows_each);
   const auto shape = [&spec, &features](const Corpus& corpus) {
     return Tensor({static_cast<Index>(corpus.examples.size()) * features.rows_each, spec.model.width},
                   DType::f32);
   };
   const Features shapes{shape(task.train), shape(task.valid), features.rows_each};
-  if (const auto read = read_cache(path, shapes, built.parameters.type())) {
-    log_info(fmt::format("features read from {} in {:.2f} s", path.string(), seconds()));
+  if (auto read = read_cache(path, shapes, built.parameters.type())) {
+    read->seconds = seconds();
+    log_info(fmt::format("features read from {} in {:.2f} s", path.string(), read->seconds));
     return *read;
   }
   features.train = compute(built, task.train.examples, features.rows_each);
   features.valid = compute(built, task.valid.examples, features.rows_each);
   fs::create_directories(path.parent_path());
   write_safetensors(path, {{"train", features.train}, {"valid", features.valid}});
+  features.seconds = seconds();
   log_info(fmt::format("features of {} examples computed in {:.2f} s and kept in {}",
-                       task.train.examples.size() + task.valid.examples.size(), seconds(), path.string()));
+                       task.train.examples.size() + task.valid.examples.size(), features.seconds,
+                       path.string()));
   return features;
 }
 

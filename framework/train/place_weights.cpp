@@ -43,6 +43,8 @@ std::vector<std::string> bare_names(const WeightFamily& family, const std::strin
   return all;
 }
 
+constexpr std::size_t kShown = 6;  // tensors that do not fit
+
 class Placing {
  public:
   Placing(WeightFiles& files, const ModelSpec& spec, std::uint64_t seed, ParameterSet& parameters)
@@ -57,14 +59,9 @@ class Placing {
     for (const auto& name : files_.names())
       if (spoken_of_.count(name) == 0) note_unused(name, what_is(name, not_ours));
     for (const auto& parameter : parameters_.all()) note_missing(*parameter);
-    if (const std::string text = report_.problems(); !text.empty()) problems_.push_back(text);
-    if (problems_.empty()) {
-      parameters_.draw([this](const Parameter& parameter) { return written_.count(&parameter) == 0; });
-      return report_;
-    }
-    std::string all;
-    for (const auto& problem : problems_) all += (all.empty() ? "" : "\n") + problem;
-    throw IoError(all);
+    if (const std::string text = problems(placements); !text.empty()) throw IoError(text);
+    parameters_.draw([this](const Parameter& parameter) { return written_.count(&parameter) == 0; });
+    return report_;
   }
 
  private:
@@ -81,6 +78,38 @@ class Placing {
       others.insert(others.end(), placement.parameters.begin(), placement.parameters.end());
     require_match("model.reinit", spec_.reinit, parameters_, others);
   }
+
+  // All that is wrong, one problem a line; empty if nothing is.
+  std::string problems(const std::vector<Placement>& placements) const {
+    std::vector<std::string> lines = excess_layers(placements);
+    const std::size_t shown = std::min(problems_.size(), kShown);
+    lines.insert(lines.end(), problems_.begin(), problems_.begin() + static_cast<std::ptrdiff_t>(shown));
+    if (shown < problems_.size())
+      lines.push_back(fmt::format("and {} more tensors that do not fit", problems_.size() - shown));
+    if (const std::string text = report_.problems(); !text.empty()) lines.push_back(text);
+    return fmt::format("{}", fmt::join(lines, "\n"));
+  }
+
+  // Stack by stack, that the model has more layers than the file, where that is why parameters lack numbers.
+  std::vector<std::string> excess_layers(const std::vector<Placement>& placements) const {
+    LastLayers stored;
+    for (const Placement& placement : placements)
+      for (const std::string& parameter : placement.parameters) stored.add(parameter);
+    std::map<std::string, std::string> problems;  // by stack
+    for (const auto& item : report_.unexplained) {
+      const auto place = layer_of(item.name);
+      const auto last = stored.of(item.name);
+      if (!place || !last || place->number <= *last || parameters_.find(item.name) == nullptr) continue;
+      problems[place->stack] =
+          fmt::format("model.{}layers is {}, but {} has {} layers", both_stacks() ? place->stack + "." : "",
+                      *last_.of(item.name) + 1, spec_.from, *last + 1);
+    }
+    std::vector<std::string> all;
+    for (const auto& [stack, problem] : problems) all.push_back(problem);
+    return all;
+  }
+
+  bool both_stacks() const { return spec_.has_encoder() && spec_.has_decoder(); }
 
   bool reinit(const std::string& name) const { return matches_any(spec_.reinit, name, last_); }
 
@@ -165,11 +194,10 @@ class Placing {
 
   // Where a parameter is of a layer after those that its stack has: how many it has.
   std::optional<Index> layers_before(const std::string& parameter) const {
-    const std::size_t at = parameter.find(".layers.");
+    const auto place = layer_of(parameter);
     const StackSpec* stack = stack_of(parameter);
-    if (at == std::string::npos || stack == nullptr) return {};
-    const bool after = std::atoll(parameter.c_str() + at + 8) >= stack->layers;
-    return after ? std::optional<Index>(stack->layers) : std::nullopt;
+    if (!place || stack == nullptr || place->number < stack->layers) return {};
+    return stack->layers;
   }
 
   // nullptr where this model has no such stack.
@@ -218,7 +246,7 @@ class Placing {
   ParameterSet& parameters_;
   LastLayers last_;
   WeightReport report_;
-  std::vector<std::string> problems_;
+  std::vector<std::string> problems_;  // one a tensor
   std::set<std::string> spoken_of_;
   std::set<const Parameter*> set_, written_;  // accounted for; of those, the ones that hold its numbers
   std::map<std::string, std::string> fresh_;

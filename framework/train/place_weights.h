@@ -30,9 +30,9 @@ std::vector<Placement> placements_by_name(const std::vector<std::string>& names)
 // deviation per parameter (from streams of `seed`). spec.reinit and spec.allow are patterns of what keeps its
 // initial values (each parameter for itself, also where one tensor holds several) and of what may stay
 // unused. Parameters that get no numbers are drawn. Throws ConfigError for a pattern of spec.reinit that
-// matches neither a parameter nor what the file has; IoError with every problem at once: shapes that differ,
-// a tied tensor that is no copy, what nothing explains, NaN and infinities by tensor; the parameters may then
-// hold anything.
+// matches neither a parameter nor what the file has; IoError with all problems at once, of many alike a
+// handful and their number: layers that the file does not have, shapes that differ, a tied tensor that is no
+// copy, what nothing explains, NaN and infinities by tensor; the parameters may then hold anything.
 WeightReport place_weights(WeightFiles& files, const std::vector<Placement>& placements,
                            const std::vector<NotOurs>& not_ours, const ModelSpec& spec, std::uint64_t seed,
                            ParameterSet& parameters);

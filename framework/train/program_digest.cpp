@@ -2,6 +2,7 @@
 
 #include <code_digest.h>  // made by the build
 
+#include <algorithm>
 #include <set>
 
 #include "core/error.h"
@@ -11,8 +12,8 @@
 namespace attnlab {
 namespace {
 
-std::set<std::string>& modules() {
-  static std::set<std::string> all;
+std::vector<LoadedModule>& table() {
+  static std::vector<LoadedModule> all;
   return all;
 }
 
@@ -22,13 +23,18 @@ std::string code_digest() { return kCodeDigest; }
 
 void note_loaded_module(const std::filesystem::path& file) {
   const FileDigest digest = digest_of(file);
-  modules().insert(join_text("module of ", digest.bytes, " bytes, crc ", digest.crc32));
+  const LoadedModule module{file.string(), join_text(digest.bytes, " bytes, crc ", digest.crc32)};
+  if (std::find(table().begin(), table().end(), module) == table().end()) table().push_back(module);
 }
 
-std::string with_modules(const std::string& digest) {
+const std::vector<LoadedModule>& noted_modules() { return table(); }
+
+std::string with_modules(const std::string& digest, const std::vector<LoadedModule>& modules) {
+  std::set<std::string> contents;
+  for (const LoadedModule& module : modules) contents.insert(module.content);
   std::string text = digest;
-  for (const auto& module : modules()) text += ", " + module;
-  return modules().empty() ? digest : sha256_hex(text);
+  for (const std::string& content : contents) text += ", module of " + content;
+  return modules.empty() ? digest : sha256_hex(text);
 }
 
 std::string program_digest() { return with_modules(code_digest()); }

@@ -6,6 +6,7 @@
 
 #include "config/spec.h"
 #include "core/error.h"
+#include "train/log.h"
 #include "train/published_model.h"
 #include "train/trainable.h"
 
@@ -48,6 +49,10 @@ std::vector<std::string> published_departures(const ExperimentSpec& spec, const 
                               "{kind: word_pieces, byte_pairs or sentence_piece, path: ",
                               from, "}, or model.reinit: [", table, "] if that is meant"));
   return found;
+}
+
+void warn_of_departures(const ExperimentSpec& spec, const VocabularySizes& vocabulary) {
+  for (const std::string& one : published_departures(spec, vocabulary)) log_warning(one);
 }
 
 }  // namespace attnlab

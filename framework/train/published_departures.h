@@ -15,4 +15,7 @@ namespace attnlab {
 // Empty where model.from names no published model. Throws IoError if its config.json cannot be read.
 std::vector<std::string> published_departures(const ExperimentSpec& spec, const VocabularySizes& vocabulary);
 
+// Says them in the log, as warnings. Throws IoError likewise.
+void warn_of_departures(const ExperimentSpec& spec, const VocabularySizes& vocabulary);
+
 }  // namespace attnlab

@@ -44,7 +44,7 @@ class Run {
     built_ = build_model(spec_, vocabulary_of(task_), precision.type, true,
                          resuming ? InitialValues::zero : initial_values_before_start(spec_));
     if (!resuming) {  // a checkpoint holds all weights
-      for (const auto& one : published_departures(spec_, vocabulary_of(task_))) log_warning(one);
+      warn_of_departures(spec_, vocabulary_of(task_));
       load_starting_weights(spec_, *built_);
     }
     Trainer trainer(spec_, task_, *built_, content_hash(task_));
@@ -54,9 +54,13 @@ class Run {
       from = last_sound_checkpoint(folder_.checkpoints());
       trainer.resume(*from.checkpoint);
     }
-    if (spec_.train.cache_features)  // of the body's weights, which are all there by now
-      trainer.use_features(
-          features_of(spec_, task_, *built_, std::filesystem::path(spec_.data.root) / "cache"));
+    start_ = std::chrono::steady_clock::now();
+    if (spec_.train.cache_features) {  // of the body's weights, which are all there by now
+      Features features =
+          features_of(spec_, task_, *built_, std::filesystem::path(spec_.data.root) / "cache");
+      feature_seconds_ = features.seconds;
+      trainer.use_features(std::move(features));
+    }
     begin();
     for (std::size_t i = 0; i < from.damaged.size(); ++i) {
       log_warning(from.problems[i] + "; set aside, going on from " + from.checkpoint->folder().string());
@@ -92,7 +96,6 @@ class Run {
 
   RunOutcome train(Trainer& trainer) {
     const InterruptGuard guard;
-    const auto start = std::chrono::steady_clock::now();
     LoopOptions loop;
     loop.deadline = options_.deadline;
     if (decodes_validation(spec_, task_)) {
@@ -115,7 +118,7 @@ class Run {
       if (built_->parameters.count(true) < built_->parameters.count(false))
         result.set("frozen_unchanged", frozen_digest(built_->parameters) == frozen);
       result.set("trained_parameters", built_->parameters.count(true));
-      append_progress(trainer, start, result);  // second: its step is the run's, not the validation's
+      append_progress(trainer, result);  // second: its step is the run's, not the validation's
       const int signal =
           end.signal != 0 ? end.signal : score_unless_interrupted(trainer, end.last_validation, loop, result);
       folder_.write_result(result);
@@ -123,7 +126,7 @@ class Run {
     } catch (const DivergedError& error) {
       result.set("status", std::string("diverged"));
       result.set("error", std::string(error.what()));
-      append_progress(trainer, start, result);
+      append_progress(trainer, result);
       folder_.write_result(result);
       throw;
     }
@@ -141,14 +144,16 @@ class Run {
 
   std::uint64_t seed() const { return static_cast<std::uint64_t>(spec_.seed); }
 
-  static void append_progress(const Trainer& trainer, std::chrono::steady_clock::time_point start,
-                              Record& result) {
+  // `wall_seconds` are those of features, steps, validations and checkpoints in this process; scores of test
+  // splits, and what was trained before the run went on, are not in them.
+  void append_progress(const Trainer& trainer, Record& result) const {
     const TrainingState& state = trainer.state();
-    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     result.set("step", state.step);
     result.set("epoch", trainer.epoch());
     result.set("wall_seconds", wall);
     result.set("training_seconds", state.training_seconds);
+    if (spec_.train.cache_features) result.set("feature_seconds", feature_seconds_);
     result.set(
         "target_tokens_per_second",
         state.training_seconds > 0 ? static_cast<double>(state.tokens_seen) / state.training_seconds : 0.0);
@@ -217,6 +222,8 @@ class Run {
   RunFolder folder_;
   Task task_;
   std::unique_ptr<BuiltModel> built_;
+  std::chrono::steady_clock::time_point start_;
+  double feature_seconds_ = 0;
 };
 
 }  // namespace

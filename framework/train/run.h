@@ -42,7 +42,7 @@ RunOutcome run_experiment(const ExperimentSpec& spec, const RunOptions& options)
 std::string column_of(const TrivialBaseline& baseline);
 
 // Builds, takes one step, validates a little, saves and loads, in a temporary folder that is removed; returns
-// memory and time estimates as text.
+// what trains at which rates, and memory and time estimates, as text.
 std::string dry_run(const ExperimentSpec& spec);
 
 }  // namespace attnlab

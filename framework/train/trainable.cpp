@@ -59,8 +59,6 @@ const std::vector<Preset>& presets() {
   return all;
 }
 
-constexpr std::string_view kLayers = ".layers.";
-
 // A pattern with the number of the last layer in the place of {last}.
 std::string with_last(std::string pattern, std::optional<Index> last) {
   const std::size_t at = pattern.find("{last}");
@@ -126,19 +124,28 @@ bool matches(const std::string& pattern, const std::string& name, const LastLaye
   return ::fnmatch(with_last(pattern, last.of(name)).c_str(), name.c_str(), 0) == 0;
 }
 
+std::optional<LayerPlace> layer_of(const std::string& name) {
+  constexpr std::string_view kLayers = ".layers.";
+  const std::size_t at = name.find(kLayers);
+  if (at == std::string::npos) return {};
+  return LayerPlace{name.substr(0, at), std::atoll(name.c_str() + at + kLayers.size())};
+}
+
 LastLayers::LastLayers(const ParameterSet& parameters) {
-  for (const auto& parameter : parameters.all()) {
-    const std::string& name = parameter->name();
-    const std::size_t at = name.find(kLayers);
-    if (at == std::string::npos) continue;
-    Index& last = by_stack_.try_emplace(name.substr(0, at), 0).first->second;
-    last = std::max<Index>(last, std::atoll(name.c_str() + at + kLayers.size()));
-  }
+  for (const auto& parameter : parameters.all()) add(parameter->name());
+}
+
+void LastLayers::add(const std::string& name) {
+  const auto place = layer_of(name);
+  if (!place) return;
+  Index& last = by_stack_.try_emplace(place->stack, 0).first->second;
+  last = std::max(last, place->number);
 }
 
 std::optional<Index> LastLayers::of(const std::string& name) const {
   if (by_stack_.empty()) return {};
-  const auto own = by_stack_.find(name.substr(0, name.find(kLayers)));
+  const auto place = layer_of(name);
+  const auto own = by_stack_.find(place ? place->stack : name);
   if (own != by_stack_.end()) return own->second;
   const auto shallower = [](const auto& a, const auto& b) { return a.second < b.second; };
   return std::max_element(by_stack_.begin(), by_stack_.end(), shallower)->second;
@@ -159,15 +166,20 @@ std::function<bool(const Parameter&)> select_trainable(const TrainableSpec& spec
   return trains;
 }
 
-std::uint32_t frozen_digest(const ParameterSet& parameters) {
+std::uint32_t digest_of_numbers(const ParameterSet& parameters,
+                                const std::function<bool(const Parameter&)>& chosen) {
   uLong sum = ::crc32(0, nullptr, 0);
   for (const auto& parameter : parameters.all()) {
-    if (parameter->trainable()) continue;
+    if (!chosen(*parameter)) continue;
     const Tensor& numbers = parameter->value();
     sum = ::crc32_z(sum, static_cast<const Bytef*>(numbers.raw()),
                     static_cast<z_size_t>(numbers.count() * size_of(numbers.type())));
   }
   return static_cast<std::uint32_t>(sum);
+}
+
+std::uint32_t frozen_digest(const ParameterSet& parameters) {
+  return digest_of_numbers(parameters, [](const Parameter& parameter) { return !parameter.trainable(); });
 }
 
 std::string trainable_table(const ParameterSet& parameters) {

@@ -26,13 +26,21 @@ struct TrainableSpec {
   std::vector<std::string> frozen;            // … except for this
 };
 
+// The layer that a name belongs to: "encoder" and 3 in "encoder.layers.3.mlp.up.weight".
+struct LayerPlace {
+  std::string stack;
+  Index number = 0;
+};
+std::optional<LayerPlace> layer_of(const std::string& name);  // nothing for names without ".layers."
+
 // The number of the last layer of each stack of a model, for {last}.
 class LastLayers {
  public:
   LastLayers() = default;  // of no layers
   explicit LastLayers(const ParameterSet& parameters);
-  // In the stack of this name (what stands before ".layers." in it), or in the deepest one for names that
-  // belong to none, such as those in published files; nothing without layers.
+  void add(const std::string& name);  // of a parameter
+  // In the stack of this name, or in the deepest one for names that belong to none, such as those in
+  // published files; nothing without layers.
   std::optional<Index> of(const std::string& name) const;
 
  private:
@@ -54,7 +62,10 @@ bool matches_any(const std::vector<std::string>& patterns, const std::string& na
 void require_match(const std::string& key, const std::vector<std::string>& patterns,
                    const ParameterSet& parameters, const std::vector<std::string>& others = {});
 
-// CRC-32 of the numbers of everything that does not train: equal before and after training.
+// CRC-32 of the numbers of the parameters that are chosen.
+std::uint32_t digest_of_numbers(const ParameterSet& parameters,
+                                const std::function<bool(const Parameter&)>& chosen);
+// Of everything that does not train: equal before and after training.
 std::uint32_t frozen_digest(const ParameterSet& parameters);
 
 // Name, shape, count and "trains" or "frozen" of each parameter, one a line, and the sums.

@@ -3,6 +3,7 @@
 #include "config/spec.h"
 #include "data/tokenizer_spec.h"
 #include "train/checkpoint_store.h"
+#include "train/other_code.h"
 #include "train/task_shape.h"
 
 namespace attnlab {
@@ -75,6 +76,7 @@ TrainedModel load_trained_model(const fs::path& run, const std::vector<std::stri
   const auto of_checkpoint = run_of_checkpoint(path);
   TrainedModel trained;
   trained.folder = of_checkpoint.value_or(path);
+  warn_of_other_code(trained.folder);  // first: a kind that is not loaded makes its configuration unreadable
   trained.spec = read_config(trained.folder, assignments);
   if (trained.spec->model.pooled()) trained.shape = load_task_shape(trained.folder / "vocabulary");
   load_tokenizers(trained);

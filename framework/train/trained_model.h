@@ -24,7 +24,8 @@ struct TrainedModel {
 };
 
 // `run` is a run folder or a checkpoint in it; `assignments` (as of --set) lie on top of its config.yaml.
-// Throws IoError where it is neither, or damaged; ConfigError for the assignments.
+// Logs what other code made it (other_code.h). Throws IoError where it is neither, or damaged; ConfigError
+// for the assignments.
 TrainedModel load_trained_model(const std::filesystem::path& run,
                                 const std::vector<std::string>& assignments = {});
 

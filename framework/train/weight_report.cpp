@@ -7,14 +7,14 @@
 namespace attnlab {
 namespace {
 
-constexpr std::size_t kShown = 24;
+constexpr std::size_t kShown = 24, kShownInErrors = 6;
 
 std::string noted(const std::string& name, const std::string& note) {
   return note.empty() ? name : name + " (" + note + ")";
 }
 
-// Items in their order, those that differ by the layer alone as one.
-std::string folded(const std::vector<WeightReport::Item>& items) {
+// Items in their order, those that differ by the layer alone as one; of those, so many are shown.
+std::string folded(const std::vector<WeightReport::Item>& items, std::size_t shown) {
   struct Group {
     std::string text, only;
     std::size_t count;
@@ -28,10 +28,10 @@ std::string folded(const std::vector<WeightReport::Item>& items) {
     ++groups[i].count;
   }
   std::string text;
-  for (std::size_t i = 0; i < std::min(groups.size(), kShown); ++i)
+  for (std::size_t i = 0; i < std::min(groups.size(), shown); ++i)
     text += (i == 0 ? "" : ", ") +
             (groups[i].count == 1 ? groups[i].only : fmt::format("{} x{}", groups[i].text, groups[i].count));
-  return groups.size() > kShown ? text + fmt::format(", and {} more", groups.size() - kShown) : text;
+  return groups.size() > shown ? text + fmt::format(", and {} more", groups.size() - shown) : text;
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ std::string folded(const std::vector<WeightReport::Item>& items) {
 std::string WeightReport::text() const {
   std::string text = fmt::format("used        {} tensors, {} numbers", used.size(), numbers);
   const auto line = [&text](const char* what, const std::vector<Item>& items) {
-    if (!items.empty()) text += fmt::format("\n{:<11} {}: {}", what, items.size(), folded(items));
+    if (!items.empty()) text += fmt::format("\n{:<11} {}: {}", what, items.size(), folded(items, kShown));
   };
   line("transposed", transposed);
   line("cut", cut);
@@ -52,7 +52,7 @@ std::string WeightReport::text() const {
 
 std::string WeightReport::problems() const {
   if (unexplained.empty()) return {};
-  return folded(unexplained) +
+  return folded(unexplained, kShownInErrors) +
          "\nmodel.allow lists patterns of tensors that may stay unused; model.reinit patterns of parameters "
          "that keep their initial values";
 }

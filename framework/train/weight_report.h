@@ -25,7 +25,8 @@ struct WeightReport {
 
   // One line a group; layer numbers are folded.
   std::string text() const;
-  // The unexplained ones and what to do about them. Empty if there are none.
+  // A handful of the unexplained ones, how many more there are, and what to do about them. Empty if there are
+  // none.
   std::string problems() const;
 };
 

@@ -1,6 +1,8 @@
 // Attentions that are wrong in one way each: the properties must notice. They differ from a right one in what
 // they change of the rows, the mask or the result.
 #include <cmath>
+#include <limits>
+#include <regex>
 
 #include "attention/attention.h"
 #include "attention/cache.h"
@@ -59,7 +61,7 @@ const Registered<AttentionSpec, Spec<Softmax>> right{"broken_in_no_way", "what t
 // Answers with its own value, whatever else there is; its formula says so too.
 struct OwnValue final : Softmax {
   using Softmax::Softmax;
-  static Promises promised() { return {.key_permutation = false}; }
+  static Promises promised() { return {.key_permutation = false, .dropout = false, .exact = false}; }
   Var forward(Tape& tape, const HeadRows& rows, const Mask& mask) const override {
     std::vector<std::int32_t> ids(static_cast<std::size_t>(mask.queries.rows()), 0);
     std::vector<double> there(ids.size(), 0.0);
@@ -160,6 +162,51 @@ struct Blind {
   static double factor(const HeadRows&, const Mask&) { return 0; }
 };
 const Breaks<OtherQuery<Blind>> blind{"broken_uniform", "formula"};
+
+// Drops no weights, though it promises to.
+struct ForgetsDropout final : Softmax {
+  ForgetsDropout(const Scope& scope, const AttentionShape& shape) : Softmax(scope, shape) {
+    options.dropout = 0;
+  }
+};
+const Breaks<ForgetsDropout> forgets_dropout{"broken_forgets_dropout", "dropout"};
+
+// Drops weights, though it says that it has none to drop.
+struct DropsUnasked final : Softmax {
+  using Softmax::Softmax;
+  static Promises promised() { return {.dropout = false}; }
+};
+const Breaks<DropsUnasked> drops_unasked{"broken_drops_unasked", "dropout"};
+
+// Half of its weight goes to all visible keys alike; its formula says so too.
+struct HalfUniform final : Softmax {
+  using Softmax::Softmax;
+  Var forward(Tape& tape, const HeadRows& rows, const Mask& mask) const override {
+    AttendOptions alike = options;
+    alike.scale = 0;
+    const Var mean = attend(rows.query, rows.key, rows.value, mask, alike);
+    return scale(add(Softmax::forward(tape, rows, mask), mean), 0.5);
+  }
+  std::vector<double> reference(const HeadProblem& problem) const override {
+    auto result = Softmax::reference(problem);
+    const auto mean = softmax_reference(problem, 0);
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] = (result[i] + mean[i]) / 2;
+    return result;
+  }
+};
+const Breaks<HalfUniform> half_uniform{"broken_half_uniform", "exact"};
+
+// The second of its rows is NaN.
+struct NaNInARow final : Softmax {
+  using Softmax::Softmax;
+  Var forward(Tape& tape, const HeadRows& rows, const Mask& mask) const override {
+    const Var out = Softmax::forward(tape, rows, mask);
+    std::vector<double> factors(static_cast<std::size_t>(out.shape()[0]), 1.0);
+    if (factors.size() > 1) factors[1] = std::numeric_limits<double>::quiet_NaN();
+    return multiply(out, tape.constant(Tensor::from({out.shape()[0], 1}, out.type(), factors)));
+  }
+};
+const Breaks<NaNInARow> nan_in_a_row{"broken_nan", "formula"};
 
 // Right values, gradients one percent too large.
 const Op kWrong{"test: wrong gradient"};
@@ -286,4 +333,40 @@ TEST_CASE("returning one's own value passes all but the dependence") {
     INFO(result.property << ": " << result.details);
     CHECK((result.outcome == Outcome::failed) == (result.property == "dependence"));
   }
+}
+
+TEST_CASE("a mixture with the mean passes all but being exact") {
+  for (const PropertyResult& result : check_attention("broken_half_uniform")) {
+    INFO(result.property << ": " << result.details);
+    CHECK((result.outcome == Outcome::failed) == (result.property == "exact"));
+  }
+  CHECK(result_of("broken_uniform", "exact").outcome == Outcome::failed);
+}
+
+TEST_CASE("a broken promise of dropout names the rate") {
+  for (const char* kind : {"broken_forgets_dropout", "broken_drops_unasked"})
+    CHECK_THAT(result_of(kind, "dropout").details, containing("shape.dropout changes"));
+}
+
+TEST_CASE("what is not finite is said first, with its place") {
+  for (const PropertyResult& result : check_attention("broken_nan")) {
+    if (result.property == "config round trip") continue;  // no numbers
+    INFO(result.property << ": " << result.details);
+    CHECK(result.outcome == Outcome::failed);
+    CHECK(result.details.starts_with("not finite: "));
+    CHECK(std::isinf(result.worst));
+  }
+  CHECK_THAT(result_of("broken_nan", "formula").details,
+             containing("not finite: self, sentence 0, row 1, column 0 is NaN"));
+  CHECK_THAT(result_of("broken_nan", "gradients").details,
+             containing("not finite: self, output, row 1, column 0 is NaN"));
+}
+
+TEST_CASE("a wrong gradient is told by its element and both derivatives") {
+  const std::string details = result_of("broken_gradient", "gradients").details;
+  INFO(details);
+  const std::regex form(R"(self, gradient of \S+, element \d+.*: numeric (\S+), computed (\S+): error .*)");
+  std::smatch found;
+  REQUIRE(std::regex_match(details, found, form));
+  CHECK(std::stod(found[2]) / std::stod(found[1]) == Approx(1.01).epsilon(1e-3));
 }

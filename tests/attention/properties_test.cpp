@@ -35,4 +35,8 @@ TEST_CASE("what is not promised is refused or said") {
   CHECK(outcome("linear", "dropout") == Outcome::not_promised);
   CHECK(outcome("scaled_dot", "dropout") == Outcome::passed);
   CHECK(outcome("linformer", "dropout") == Outcome::passed);
+  for (const char* kind : {"scaled_dot", "shared_query_key", "window"})
+    CHECK(outcome(kind, "exact") == Outcome::passed);
+  for (const char* kind : {"linear", "linformer", "uniform", "none"})
+    CHECK(outcome(kind, "exact") == Outcome::not_promised);
 }

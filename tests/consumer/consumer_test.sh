@@ -58,4 +58,11 @@ say "checked by the property tests"
 
 say "trains"
 "$attnlab" --load ./libmy_attention.so run good.yaml --out run >/dev/null
+
+say "a run knows its module"
+"$attnlab" eval run --load ./libmy_attention.so 2>same >/dev/null
+grep -q "made by other code" same && fail "the same module counts as another one"
+printf x >>libmy_attention.so
+"$attnlab" eval run --load ./libmy_attention.so 2>other >/dev/null
+grep -q "libmy_attention.so is another one" other || fail "a changed module goes unnoticed"
 say "done"

@@ -363,25 +363,6 @@ TEST_CASE("tasks of images without any for the test are refused") {
   CHECK_THROWS_AS(load("{kind: mnist, patch: 1, valid_images: 1}", scratch.path().string()), DataError);
 }
 
-TEST_CASE("polarity: splits of both files, cut sentences, baselines") {
-  const ScratchFolder scratch;
-  std::string good, bad;
-  for (int i = 0; i < 40; ++i) {
-    good += "a good film number " + std::to_string(i) + "\n";
-    bad += "a bad film number " + std::to_string(i) + " that goes on and on and on\n";
-  }
-  write_file(scratch.path() / "sentence-polarity" / "rt-polarity.pos", good);
-  write_file(scratch.path() / "sentence-polarity" / "rt-polarity.neg", bad);
-  const Task task = load("{kind: polarity, max_tokens: 8}", scratch.path().string());
-  CHECK(task.train.examples.size() == 64);
-  CHECK(task.valid.examples.size() == 8);
-  CHECK(task.tests[0].corpus.references.back() == "positive");
-  for (const Example& example : task.train.examples) CHECK(example.source.size() <= 8);
-  CHECK(baseline(task, "majority") == 0.5);
-  CHECK(baseline(task, "naive Bayes on words") == 1);
-  CHECK(load("{kind: polarity, train_examples: 10}", scratch.path().string()).train.examples.size() == 10);
-}
-
 TEST_CASE("labels have no special entries") {
   const Labels labels({"no", "yes"});
   CHECK(labels.size() == 2);

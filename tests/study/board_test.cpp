@@ -2,8 +2,12 @@
 
 #include <cmath>
 
+#include "data/files.h"
 #include "study/scored_arm.h"
 #include "support/catch.h"
+#include "support/scratch.h"
+#include "train/durable_file.h"
+#include "train/log.h"
 
 using namespace attnlab;
 
@@ -54,4 +58,25 @@ TEST_CASE("a board in Markdown counts claims and leads to the studies") {
         "| [a](x/README.md) | it is so | reproduced | 1 of 1 |\n"
         "| b | it is so | reproduced | 1 of 1; p = 0.001, corrected 0.001 |\n");
   CHECK(board_markdown({without_claims}).starts_with("0 claims of 0 studies: 0 reproduced"));
+}
+
+TEST_CASE("results that cannot be read are named on the board, without the folder, and the others stay") {
+  silence_log(true);
+  const ScratchFolder scratch;
+  const auto experiments = scratch.path() / "experiments";
+  write_file(experiments / "a" / "results" / "sound.json",
+             results_json(study_with("sound", 0.001, "").results));
+  write_file(experiments / "b" / "results" / "cut.json", R"({"study": "cut", "arms": [)");
+  std::filesystem::create_directories(experiments / "c" / "results" / "folder.json");
+  const auto studies = kept_studies(experiments);
+  REQUIRE(studies.size() == 3);
+  CHECK(studies[0].unreadable.empty());
+  CHECK(studies[1].unreadable.starts_with("b/results/cut.json: no results of a study: "));
+  record_board(experiments);
+  const std::string board = read_small_file(experiments / "README.md");
+  CHECK(board.find("1 claims of 1 studies: 1 reproduced") != std::string::npos);
+  CHECK(board.find("| [sound](a/README.md) | it is so | reproduced |") != std::string::npos);
+  CHECK(board.find("cannot be read:\n\n- [cut](b/README.md): b/results/cut.json: ") != std::string::npos);
+  CHECK(board.find("\n- [folder](c/README.md): cannot read c/results/folder.json: ") != std::string::npos);
+  CHECK(board.find(scratch.path().string()) == std::string::npos);
 }

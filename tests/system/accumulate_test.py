@@ -123,6 +123,14 @@ class Accumulate(SystemTest):
         self.assertNotIn("pretrained/seed-1", self.made("transfer"))
         self.assertIn("random/rate-0.03/seed-7", self.made("transfer"))
 
+    def test_kept_results_that_cannot_be_read_are_left_off_the_board_alone(self):
+        self.write("experiments/other/results/old.json", "{")
+        done = self.attnlab("reproduce", "toy/parts", "--no-report", "--set", "study.only=[full]")
+        self.assertIn("experiments/other/results/old.json", done.err)
+        board = (self.folder / "experiments/README.md").read_text()
+        self.assertIn("\n- [old](other/README.md): other/results/old.json: no results of a study", board)
+        self.assertIn("not on the board", self.attnlab("board").err)
+
     def test_precisions_are_told_apart(self):
         self.attnlab("reproduce", "toy/parts", "--no-report", "--set", "precision=f64")
         self.assertEqual({run["precision"] for run in self.runs().values()}, {"f64"})

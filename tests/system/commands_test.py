@@ -32,6 +32,16 @@ class Help(SystemTest):
             self.assertIn(wanted, done.err)
             self.assertEqual(done.out, "")
 
+    def test_help_is_a_command_too(self):
+        for words in ([], ["run"], ["model", "get"], ["new", "attention"], ["help"]):
+            with self.subTest(words=words):
+                self.assertEqual(self.attnlab("help", *words).out, self.attnlab(*words, "--help").out)
+        for words, wanted in ((["runn"], "no command 'runn', did you mean 'run'?"), (["model", "gett"], "did you mean 'get'?"),
+                              (["run", "tiny.yaml"], "'run' has no commands")):
+            done = self.attnlab("help", *words, code=2)
+            self.assert_log_only(done)
+            self.assertIn(wanted, done.err)
+
     def test_list(self):
         entries = json.loads(self.attnlab("list", "--json").out)
         names = {entry["name"] for entry in entries if entry["registry"] == "attention"}
@@ -86,6 +96,7 @@ class Configurations(SystemTest):
     def test_schema(self):
         fields = json.loads(self.attnlab("config", "schema", "--json").out)
         text = self.attnlab("config", "schema").out
+        self.assertRegex(text, r"\ntrain\.batch_tokens = .*\n +target tokens .*; with labels of whole examples: labels")
         self.assertIn("model.width", text)
         self.assertGreater(len(fields), 50)
         for field in fields:

@@ -33,6 +33,7 @@ class FrozenTransfer(SystemTest):
         self.assertIs(result["frozen_unchanged"], True)
         self.assertIn("baseline_majority", result)
         self.assertIn("test_accuracy", result)
+        self.assertNotIn("feature_seconds", result)
         before = read_weights(next((self.folder / "runs/pretrain/checkpoints").glob("best/model.safetensors")))
         after = read_weights(next((self.folder / "runs/transfer/checkpoints").glob("last/model.safetensors")))
         for name in ("decoder.layers.0.self_attention.query.weight", "decoder.layers.1.mlp.down.weight"):
@@ -51,6 +52,9 @@ class FrozenTransfer(SystemTest):
         self.attnlab("run", *more, "--out", "broken", "--resume")
         self.attnlab("run", *more, "--out", "unbroken")
         self.assert_same_bits("broken", "unbroken")
+        result = self.json("unbroken", "result.json")
+        self.assertGreater(result["feature_seconds"], 0)
+        self.assertGreater(result["wall_seconds"], result["feature_seconds"] + result["training_seconds"])
 
     def test_adapters_are_merged_into_what_is_published(self):
         self.write("adapted.yaml", PRETRAIN.replace("name: pretrain", "name: adapted") +

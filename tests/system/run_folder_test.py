@@ -104,6 +104,14 @@ class RunFolder(SystemTest):
         self.assertRegex(done.out, r"of training")
         self.assertEqual(tree(self.folder), before)
 
+    def test_a_dry_run_shows_what_trains_at_which_rate(self):
+        shown = self.attnlab("run", "tiny.yaml", "--dry-run", "--set", "train.trainable=[layernorm_only]",
+                             "--set", "train.groups.norms.learning_rate=0.02").out
+        self.assertRegex(shown, r"(?m)^target_embedding\.weight .* frozen$")
+        self.assertRegex(shown, r"(?m)^decoder\.norm\.weight .* trains$")
+        self.assertIn("14 of 53 tensors train, 224 of 7014 numbers\n", shown)
+        self.assertRegex(shown, r"(?m)^norms\n +step  learning rate\n( +\d+ .*\n)* +5  0\.02$")
+
     def test_the_program_is_not_needed_by_name(self):
         # It starts itself again for OpenMP's sake; a name without a folder must not matter.
         env = environment()

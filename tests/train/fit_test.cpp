@@ -70,6 +70,15 @@ TEST_CASE("sentences beyond learned positions are refused before training, the l
   }
 }
 
+TEST_CASE("a task that can cut its sentences says by which key, others do not") {
+  Refused run;
+  run.task.valid.examples[4].source = tokens(11);
+  CHECK_FALSE(has(run.fit(), "max_tokens"));
+  run.spec.data.task = Registry<TaskSpec>::make("polarity");
+  CHECK(
+      has(run.fit(), "room for 8; lower data.task.max_tokens to 8, raise model.positions.max_length to 11"));
+}
+
 TEST_CASE("a test split without examples is refused before training, by name") {
   Refused run;
   run.task.tests.push_back({"test_2017", {}});

@@ -199,6 +199,33 @@ TEST_CASE("features computed once give the losses of the whole model, and come f
   CHECK_THROWS_AS(features_of(body.spec, body.task, *body.built, scratch.path()), ConfigError);
 }
 
+TEST_CASE("features are found again where nothing has changed that they depend on") {
+  const ScratchFolder scratch;
+  const auto kept = [&scratch](Names assignments) {
+    for (const char* usual : {"train.trainable=head_only", "data.task.valid=4", "data.task.test=4"})
+      assignments.insert(assignments.begin(), usual);
+    const Run run(assignments);
+    features_of(run.spec, run.task, *run.built, scratch.path());
+    return std::distance(std::filesystem::directory_iterator(scratch.path() / "features"), {});
+  };
+  CHECK(kept({}) == 1);
+  for (const char* same :
+       {"model.dropout=0.3", "model.decoder.dropout.mlp=0.2", "model.head.gain=0.5", "model.head.bias=false",
+        "model.weights=random", "model.checkpoint_activations=true", "train.trainable=[output.weight]",
+        "train.learning_rate=0.1", "data.task.test=5"}) {
+    INFO(same);
+    CHECK(kept({same}) == 1);
+  }
+  Index files = 1;
+  for (const char* other :
+       {"model.skip=false", "model.head=mean", "model.norm.epsilon=0.1", "seed=2", "precision=f64",
+        "data.task.valid=3", "data.task.train=255", "data.task.seed=2", "model.adapters={rank: 2}"}) {
+    INFO(other);
+    CHECK(kept({other}) == ++files);
+  }
+  CHECK(kept({"model.adapters={rank: 2, dropout: 0.1}"}) == files);
+}
+
 TEST_CASE("features that other code computed are not taken for those of this program") {
   const ScratchFolder scratch;
   const Run run({"train.trainable=head_only"});
@@ -294,6 +321,25 @@ TEST_CASE("layers that are left out are counted stack by stack") {
   SmallRun shallow(kTwoStacks, {"model.encoder.layers=1", "model.from=" + scratch.path().string()});
   CHECK(has(load_starting_weights(shallow.spec, *shallow.built).text(),
             "encoder.layers.1.mlp.up.weight (of layers after the 1 that this model has)"));
+}
+
+TEST_CASE("layers that the file does not have are counted stack by stack") {
+  const ScratchFolder scratch;
+  save(SmallRun(kTwoStacks, {}), scratch);
+  const std::string from = scratch.path().string();
+  const auto problems = [&from](std::vector<std::string> assignments) {
+    assignments.push_back("model.from=" + from);
+    return refusal<IoError>(SmallRun(kTwoStacks, assignments));
+  };
+  const std::string encoder = "\nmodel.encoder.layers is 4, but " + from + " has 2 layers\n",
+                    decoder = "\nmodel.decoder.layers is 3, but " + from + " has 2 layers\n";
+  const std::string one = problems({"model.encoder.layers=4"});
+  CHECK(has(one, "taken over" + encoder));
+  CHECK_FALSE(has(one, "model.decoder.layers"));
+  const std::string both = problems({"model.encoder.layers=4", "model.decoder.layers=3"});
+  CHECK(has(both, encoder));
+  CHECK(has(both, decoder));
+  CHECK(problems({"model.encoder.layers=4", "model.allow=['encoder.layers.*']"}).empty());
 }
 
 TEST_CASE("a target stops a run") {

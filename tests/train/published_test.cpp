@@ -134,6 +134,30 @@ TEST_CASE("a model that does not fit is refused, by tensor, with a way out") {
   CHECK(error_of("gpt2", {"model.vocabulary=50", "model.reinit=[target_embedding.weight]"}).empty());
 }
 
+TEST_CASE("of many things that do not fit, the reason comes first, then a handful and their number") {
+  const auto error_of = [](const std::string& name, const std::string& assignment) -> std::string {
+    try {
+      Loaded(folder_of(name), {assignment});
+    } catch (const IoError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const auto count = [](const std::string& text, const std::string& part) {
+    int found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  };
+  const std::string deep = error_of("bert", "model.layers=5");
+  CHECK(deep.find("taken over\nmodel.layers is 5, but " + folder_of("bert") +
+                  " has 2 layers\nencoder.layers.") != std::string::npos);
+  CHECK(count(deep, "(a parameter that the file has nothing for) x3") == 6);
+  CHECK(deep.find("x3, and 10 more\nmodel.allow") != std::string::npos);
+  const std::string wide = error_of("gpt2", "model.feed_forward=50");
+  CHECK(count(wide, "has the shape") == 6);
+  CHECK(wide.ends_with("\nand 3 more tensors that do not fit"));
+}
+
 TEST_CASE("what contradicts the published model without changing a shape is said") {
   using Sentences = std::vector<std::string>;
   const auto departures = [](const std::string& name, const std::vector<std::string>& assignments,

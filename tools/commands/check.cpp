@@ -9,13 +9,35 @@
 namespace attnlab {
 namespace {
 
+void print_row(const std::string& property, const std::string& outcome, const std::string& worst,
+               const std::string& at) {
+  fmt::print("  {:<26} {:<16} {:>9}  {}\n", property, outcome, worst, at);
+}
+
 bool check_and_print(const std::string& kind, const std::string& only) {
   const auto results = check_attention(kind, only);
   fmt::print("attention {}\n", kind);
+  print_row("property", "outcome", "worst", "at");
   for (const PropertyResult& result : results)
-    fmt::print("  {:<26} {:<16} {:>9}  {}\n", result.property, to_string(result.outcome),
-               fmt::format("{:.2g}", result.worst), result.details);
+    print_row(result.property, to_string(result.outcome), fmt::format("{:.2g}", result.worst),
+              result.details);
   return none_failed(results);
+}
+
+// What the columns and the outcomes mean, once behind all tables.
+void print_legend() {
+  fmt::print(
+      "worst: the error nearest to its bound, relative to the largest number of its tensor; where the\n"
+      "  same bits are asked for, the largest difference; inf: NaN, infinity, or a wrong shape\n"
+      "at: that bound and where it was; how many checks, if nothing is measured; or what went wrong\n");
+  const std::pair<Outcome, const char*> meanings[] = {
+      {Outcome::passed, "it holds, on the default keys and with each key of the kind's own changed"},
+      {Outcome::failed, "it does not hold, or promises() says otherwise"},
+      {Outcome::refused_cleanly,
+       "not promised, and asking for it gives an error that names the kind: the one shown"},
+      {Outcome::not_promised,
+       "not promised, and nothing to refuse: the kind is not so, or has no such part"}};
+  for (const auto& [outcome, meaning] : meanings) fmt::print("{}: {}\n", to_string(outcome), meaning);
 }
 
 int check_all(std::vector<std::string> kinds, bool all, const std::string& only) {
@@ -26,6 +48,7 @@ int check_all(std::vector<std::string> kinds, bool all, const std::string& only)
     Registry<AttentionSpec>::make(kind);  // all names are right before work starts
   bool kept = true;
   for (const auto& kind : kinds) kept = check_and_print(kind, only) && kept;
+  print_legend();
   return kept ? 0 : 1;
 }
 

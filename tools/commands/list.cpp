@@ -18,6 +18,7 @@ std::vector<std::pair<std::string, bool>> promise_list(const Promises& p) {
           {"query_subset", p.query_subset},
           {"key_permutation", p.key_permutation},
           {"dependence", p.dependence},
+          {"dropout", p.dropout},
           {"exact", p.exact}};
 }
 

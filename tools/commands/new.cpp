@@ -8,6 +8,7 @@
 #include "command.h"
 #include "config/error.h"
 #include "core/error.h"
+#include "shell_command.h"
 #include "templates.h"
 
 namespace attnlab {
@@ -52,6 +53,24 @@ void write_new(const std::filesystem::path& file, const std::string& text) {
   if (!out) throw IoError(fmt::format("{}: cannot write", file.string()));
 }
 
+// How the module is built and tried. It is built against an installed library: we know where that is when we
+// are installed ourselves, and how to install it when we run from where we were built.
+std::string next_commands(const std::filesystem::path& folder, const std::string& name) {
+  const std::string source = folder.string(), build = (folder / "build").string();
+  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const bool installed = std::filesystem::exists(here.parent_path() / "include" / "attnlab");
+  const std::string prefix = installed ? here.parent_path().string() : "PREFIX";
+  std::vector<std::vector<std::string>> commands{
+      {"cmake", "-S", source, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_PREFIX_PATH=" + prefix},
+      {"cmake", "--build", build},
+      {"attnlab", "--load", build + "/lib" + name + ".so", "check", "attention", name}};
+  if (!installed && std::filesystem::exists(here / "cmake_install.cmake"))
+    commands.insert(commands.begin(), {"cmake", "--install", here.string(), "--prefix", prefix});
+  std::string text = installed ? "Next:\n" : "Next, with PREFIX the folder where attnlab is installed:\n";
+  for (const auto& command : commands) text += "  " + shell_command(command) + "\n";
+  return text;
+}
+
 int make_attention(const std::string& name, std::filesystem::path folder) {
   check_name(name);
   if (folder.empty()) folder = name;
@@ -60,12 +79,7 @@ int make_attention(const std::string& name, std::filesystem::path folder) {
   if (error) throw IoError(fmt::format("{}: {}", folder.string(), error.message()));
   write_new(folder / (name + ".cpp"), filled(kAttentionTemplate, name));
   write_new(folder / "CMakeLists.txt", filled(kAttentionCMakeTemplate, name));
-  const std::string where = folder.string();
-  fmt::print(
-      "{0}/{1}.cpp\n{0}/CMakeLists.txt\nNext:\n"
-      "  cmake -S {0} -B {0}/build -DCMAKE_BUILD_TYPE=Release && cmake --build {0}/build\n"
-      "  attnlab --load {0}/build/lib{1}.so check attention {1}\n",
-      where, name);
+  fmt::print("{0}/{1}.cpp\n{0}/CMakeLists.txt\n{2}", folder.string(), name, next_commands(folder, name));
   return 0;
 }
 

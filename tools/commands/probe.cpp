@@ -86,7 +86,8 @@ const Command command{
       app.add_option("run", options->run, "run folder, or a checkpoint in it")->required();
       app.add_option("probes", options->probes, "what to measure: see attnlab list probe")->required();
       app.add_option("--text", options->text,
-                     "file of sentences, one a line; a tab may separate source and target");
+                     "file of sentences, one a line; a tab may separate source and target (of a classifier: "
+                     "text and label)");
       app.add_option("--split", options->split, "without --text: valid, train, or the name of a test set")
           ->capture_default_str();
       app.add_option("--sentences", options->sentences, "of the split, at most")

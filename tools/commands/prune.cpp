@@ -11,7 +11,9 @@
 #include "study/probe_files.h"
 #include "study/prune_model.h"
 #include "study/pruning.h"
+#include "train/durable_file.h"
 #include "train/log.h"
+#include "train/other_code.h"
 
 namespace attnlab {
 namespace {
@@ -94,6 +96,8 @@ int write(const Options& options) {
   }
   trained.spec->precision = Precision::automatic;
   write_pruned_run(trained, names, options.write);
+  if (const Record modules = module_record(); !modules.fields().empty())  // for what loads it again
+    write_durably(std::filesystem::path(options.write) / "environment.json", to_json_text(modules));
   log_info("written to " + options.write);
   return 0;
 }

@@ -100,8 +100,7 @@ void write_report(const StudyOptions& options, const std::vector<fs::path>& stud
 
 StudyOptions options_of(const Options& options) {
   StudyOptions result;
-  result.program.push_back(own_program());
-  for (const auto& module : loaded_modules()) result.program.insert(result.program.end(), {"--load", module});
+  result.program = with_loaded_modules(own_program());
   result.jobs = options.jobs;
   result.reuse_stale = options.reuse_stale;
   result.make_runs = !options.judge;

@@ -13,6 +13,7 @@
 #include "study/run_study.h"
 #include "train/checkpoint_store.h"
 #include "train/log.h"
+#include "train/other_code.h"
 #include "version.h"
 
 namespace attnlab {
@@ -38,13 +39,6 @@ void print_result(const Record& result) {
       std::get<bool>(*reached) ? "reached" : "NOT reached");
 }
 
-// The program with its options before the command, to start runs with.
-std::vector<std::string> program_words() {
-  std::vector<std::string> words{own_program()};
-  for (const auto& module : loaded_modules()) words.insert(words.end(), {"--load", module});
-  return words;
-}
-
 int run_as_study(const Options& options, const Tree& tree) {
   const bool single = !options.out.empty() || options.overwrite || options.profile.on ||
                       options.profile.rooflines || options.seed >= 0 || !options.max_time.empty();
@@ -56,7 +50,7 @@ int run_as_study(const Options& options, const Tree& tree) {
   if (!options.quick && tree.where("study.quick"))
     read_study(tree, true);  // what is wrong with it is said now
   StudyOptions study_options;
-  study_options.program = program_words();
+  study_options.program = with_loaded_modules(own_program());
   study_options.jobs = std::max(1, options.jobs);
   study_options.reuse_stale = options.reuse_stale;
   if (!options.budget.empty())
@@ -102,6 +96,13 @@ std::vector<SpecDifference> differences_from(const std::filesystem::path& folder
   }
 }
 
+std::string listed_code(const Record& environment) {
+  std::string text;
+  for (const CodeDifference& difference : code_differences(environment))
+    text += (text.empty() ? ": " : "; ") + difference.text;
+  return text;
+}
+
 std::string text_in(const Record& record, std::string_view name) {
   const RecordValue* value = record.find(name);
   const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(value);
@@ -129,7 +130,7 @@ void note_mixture(const ExperimentSpec& spec, RunOptions& options) {
   const bool other_code = there.find(here) == std::string::npos;
   if (!differences.empty())
     log_warning(name + " was begun with another configuration: " + listed(differences));
-  if (other_code) log_warning(name + " was begun by other code than this program's");
+  if (other_code) log_warning(name + " was begun by other code than this program's" + listed_code(before));
   if (differences.empty() && !other_code && by.empty()) return;
   log_warning(name + " goes on as a mixed run, which no study takes for a pure one");
   Record& environment = options.papers.environment;
@@ -137,6 +138,15 @@ void note_mixture(const ExperimentSpec& spec, RunOptions& options) {
   const bool by_code_alone = differences.empty() && (by.empty() || by == "code");
   environment.set("mixed_by", std::string(by_code_alone ? "code" : "configuration"));
   environment.set("code", other_code ? (there.empty() ? "unknown" : there) + " and " + here : there);
+}
+
+// What is to be typed to go on with a run that was broken off; --seed is among the assignments by then.
+std::string command_to_go_on(const ConfigOptions& config, const std::filesystem::path& folder) {
+  std::vector<std::string> words{"run"};
+  words.insert(words.end(), config.files.begin(), config.files.end());
+  for (const std::string& assignment : config.assignments) words.insert(words.end(), {"--set", assignment});
+  words.insert(words.end(), {"--resume", "--out", folder.string()});
+  return command_to_type(words);
 }
 
 int run(Options options) {
@@ -172,8 +182,7 @@ int run(Options options) {
     return status != nullptr && *status == RecordValue(std::string(text));
   };
   if (is("interrupted") || is("out_of_time"))
-    log_info(fmt::format("saved; to go on, with the same --set: attnlab run {} --resume --out {}",
-                         options.config.files.back(), run_options.folder.string()));
+    log_info("saved; to go on: " + command_to_go_on(options.config, run_options.folder));
   if (options.out.empty() && outcome.exit_code == 0)  // so that studies find its weights
     if (const auto identity = identity_of_folder(run_options.folder))
       RunIndex("runs").remember(*identity, run_options.folder);

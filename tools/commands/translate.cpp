@@ -2,16 +2,13 @@
 #include "train/translate.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <iostream>
 
 #include "command.h"
 #include "config/error.h"
-#include "data/utf8.h"
+#include "input_lines.h"
+#include "modules.h"
 #include "train/log.h"
+#include "train/predict.h"
 
 namespace attnlab {
 namespace {
@@ -38,12 +35,15 @@ std::vector<std::string> assignments_of(const Options& options) {
 }
 
 // A classifier has nothing to write, and flags that would change nothing are mistakes.
-void check_use(const Options& options, const ExperimentSpec& spec) {
+void check_use(const Options& options, const TrainedModel& trained) {
+  const ExperimentSpec& spec = *trained.spec;
   if (spec.model.pooled())
     throw ConfigError("error: " + options.run +
-                      ": its model labels whole examples (model.head) and writes no lines; for its accuracy: "
-                      "attnlab eval " +
-                      options.run);
+                      ": its model labels whole examples (model.head) and writes no lines; " +
+                      (label_refusal(trained).empty()
+                           ? "for labels of lines: " + command_to_type({"predict", options.run}) + "; "
+                           : "") +
+                      "for its accuracy: " + command_to_type({"eval", options.run}));
   if (spec.decode.sample && options.beam > 0)
     throw ConfigError("error: --beam: this run samples; for a search add --set decode.sample=false");
   if (spec.decode.sample) return;
@@ -61,21 +61,6 @@ void set_n_best(DecodeSpec& decode, std::int64_t n_best) {
   decode.n_best = n_best;
 }
 
-// Up to `count` lines of stdin; `done` lines were read before.
-std::vector<std::string> next_lines(Index count, Index done) {
-  std::vector<std::string> lines;
-  std::string line;
-  while (static_cast<Index>(lines.size()) < count && std::getline(std::cin, line)) {
-    const Index number = done + static_cast<Index>(lines.size()) + 1;
-    if (line.find('\0') != std::string::npos)
-      throw DataError(join_text("stdin:", number, ": NUL byte; expected plain text"));
-    if (const auto at = first_invalid_utf8(line))
-      throw DataError(join_text("stdin:", number, ": invalid UTF-8 at byte ", *at, " of the line"));
-    lines.push_back(line);
-  }
-  return lines;
-}
-
 void print(const std::vector<std::vector<TextHypothesis>>& lists, Index first_line, bool n_best) {
   for (std::size_t i = 0; i < lists.size(); ++i) {
     if (!n_best) {
@@ -86,7 +71,7 @@ void print(const std::vector<std::vector<TextHypothesis>>& lists, Index first_li
       fmt::print("{} ||| {} ||| {:.6f}\n", first_line + static_cast<Index>(i), hypothesis.text,
                  hypothesis.score);
   }
-  if (std::fflush(stdout) != 0) throw IoError("stdout: cannot write");
+  flush_output();
 }
 
 // Names every source that lost its end; of prompts, whose ends are read, only the first.
@@ -103,11 +88,10 @@ void warn_of_cuts(const TrainedModel& trained, const std::vector<Index>& cut, bo
 
 int translate(const Options& options) {
   const TrainedModel trained = load_trained_model(options.run, assignments_of(options));
-  check_use(options, *trained.spec);
+  check_use(options, trained);
   if (options.n_best > 0) set_n_best(trained.spec->decode, options.n_best);
   log_info("weights: " + trained.weights);
-  // Enough lines at once to put those of like length together; a person gets an answer to each.
-  const Index at_once = isatty(STDIN_FILENO) != 0 ? 1 : 32 * trained.spec->decode.batch_sentences;
+  const Index at_once = lines_at_once(trained.spec->decode.batch_sentences);
   Index done = 0;
   bool warned = false;
   while (true) {
