@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/closest.h"
+#include "config/departures.h"
 #include "config/error.h"
 #include "config/reader.h"
 #include "config/writer.h"
@@ -68,9 +69,9 @@ void flatten(const ConfigNode& node, const std::string& path,
     flatten(entry.value, (path.empty() ? "" : path + ".") + entry.key, out);
 }
 
-std::vector<std::pair<std::string, std::string>> flat(const DescribeSpec& fields, bool full) {
+std::vector<std::pair<std::string, std::string>> flat(const DescribeSpec& fields, Keys keys) {
   std::vector<std::pair<std::string, std::string>> values;
-  flatten(SpecWriter(full).write(fields), "", values);
+  flatten(SpecWriter(keys).write(fields), "", values);
   return values;
 }
 
@@ -108,7 +109,12 @@ void read_part(const SpecPart& part, const DescribeSpec& fields, Problems& probl
 }
 
 std::string write_fields(const DescribeSpec& fields, const Tree* tree) {
-  return emit_yaml(SpecWriter(false, tree ? layers_of(*tree) : Overlays{}).write(fields));
+  return emit_yaml(SpecWriter(Keys::on_top, tree ? layers_of(*tree) : Overlays{}).write(fields));
+}
+
+std::string write_departures(const DescribeSpec& standard, const DescribeSpec& own) {
+  return emit_yaml(
+      departures(SpecWriter(Keys::departures).write(standard), SpecWriter(Keys::departures).write(own)));
 }
 
 std::vector<SpecDifference> diff_fields(const DescribeSpec& a, const DescribeSpec& b) {
@@ -116,9 +122,9 @@ std::vector<SpecDifference> diff_fields(const DescribeSpec& a, const DescribeSpe
   // compared with what the other side inherits.
   std::vector<std::string> paths;
   for (const DescribeSpec* side : {&a, &b})
-    for (const auto& [path, value] : flat(*side, false))
+    for (const auto& [path, value] : flat(*side, Keys::on_top))
       if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
-  const auto full_a = flat(a, true), full_b = flat(b, true);
+  const auto full_a = flat(a, Keys::all), full_b = flat(b, Keys::all);
   std::vector<SpecDifference> differences;
   for (const std::string& path : paths) {
     SpecDifference difference{path, value_of(full_a, path), value_of(full_b, path)};

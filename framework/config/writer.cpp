@@ -51,7 +51,7 @@ ConfigNode on_top_of(const ConfigNode& parent, const ConfigNode& own, const Over
 
 }  // namespace
 
-SpecWriter::SpecWriter(bool full, Overlays given) : full_(full), given_(std::move(given)) {
+SpecWriter::SpecWriter(Keys keys, Overlays given) : keys_(keys), given_(std::move(given)) {
   map_.type = ConfigNode::Type::map;
 }
 
@@ -71,7 +71,7 @@ void SpecWriter::on_choice(const Key& key, const std::vector<std::string>& names
 }
 
 void SpecWriter::on_section(const Key& key, const Section& section) {
-  add(key, SpecWriter(full_, overlays_of_key(given_, key.name)).write(section.fields));
+  add(key, SpecWriter(keys_, overlays_of_key(given_, key.name)).write(section.fields));
 }
 
 void SpecWriter::on_scalar_or_section(const Key& key, const Section& section, Scalar,
@@ -82,18 +82,39 @@ void SpecWriter::on_scalar_or_section(const Key& key, const Section& section, Sc
 void SpecWriter::on_kind(const Key& key, const Kind& kind) {
   const std::shared_ptr<void> spec = kind.get();
   if (!spec) return add(key, ConfigNode{});
-  SpecWriter writer(full_, overlays_of_key(given_, key.name));
-  writer.add({"kind", {}, {}}, text_node(registry_entry(kind.registry, kind.type()).name));
-  ConfigNode node = writer.write([&](Fields& f) { kind.fields(spec.get(), f); });
+  const RegistryEntry entry = registry_entry(kind.registry, kind.type());
+  const auto own_keys = [&](void* of) {
+    return SpecWriter(keys_, overlays_of_key(given_, key.name)).write([&](Fields& f) { kind.fields(of, f); });
+  };
+  ConfigNode node = own_keys(spec.get());
+  if (keys_ == Keys::departures) node = departures(own_keys(entry.make().get()), node);
+  node.entries.insert(node.entries.begin(), {"kind", {}, text_node(entry.name)});
   node.kind_section = true;
   add(key, std::move(node));
 }
 
 void SpecWriter::on_inherits(const Key& key, const Section& section, const Section& parent,
                              const std::function<void()>&) {
-  const ConfigNode own = SpecWriter(true).write(section.fields);
-  if (full_) return add(key, own);
-  add(key, on_top_of(SpecWriter(true).write(parent.fields), own, overlays_of_key(given_, key.name)));
+  if (keys_ != Keys::on_top) return on_section(key, section);
+  add(key, on_top_of(SpecWriter(Keys::all).write(parent.fields), SpecWriter(Keys::all).write(section.fields),
+                     overlays_of_key(given_, key.name)));
+}
+
+ConfigNode departures(const ConfigNode& standard, const ConfigNode& own) {
+  ConfigNode result = own;
+  result.entries.clear();
+  for (const ConfigNode::Entry& entry : own.entries) {
+    const ConfigNode::Entry* match = standard.find(entry.key);
+    const bool sections = match && is_map(entry.value) && is_map(match->value) && !entry.value.kind_section &&
+                          !match->value.kind_section;
+    if (sections) {
+      ConfigNode part = departures(match->value, entry.value);
+      if (!part.entries.empty()) result.entries.push_back({entry.key, entry.position, std::move(part)});
+    } else if (!match || !entry.value.same_value(match->value)) {
+      result.entries.push_back(entry);
+    }
+  }
+  return result;
 }
 
 }  // namespace attnlab

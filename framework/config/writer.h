@@ -6,11 +6,18 @@
 
 namespace attnlab {
 
+// Which keys are written.
+enum class Keys {
+  on_top,  // all, but inheriting sections hold what differs from their parent, and what is given explicitly
+  all,     // inheriting sections with all their keys, too
+  departures,  // all but those of kinds that are as the kind has them by default; see departures() for the
+               // rest
+};
+
 class SpecWriter final : public Fields {
  public:
-  // `full` writes inheriting sections with all their keys. Otherwise they hold what differs from their
-  // parent, and the keys that `given`, the layers of this section, sets explicitly.
-  explicit SpecWriter(bool full, Overlays given = {});
+  // `given`: the layers of this section.
+  explicit SpecWriter(Keys keys, Overlays given = {});
   ConfigNode write(const std::function<void(Fields&)>& fields);
 
  protected:
@@ -27,10 +34,14 @@ class SpecWriter final : public Fields {
  private:
   void add(const Key& key, ConfigNode node);
 
-  bool full_;
+  Keys keys_;
   Overlays given_;
   ConfigNode map_;
 };
+
+// What of `own` is not as in `standard`, both written as departures. A kind is said whole where it is not the
+// same.
+ConfigNode departures(const ConfigNode& standard, const ConfigNode& own);
 
 // The node in block style; strings are quoted where YAML would read something else.
 std::string emit_yaml(const ConfigNode& node);

@@ -1,8 +1,8 @@
 #include "study/identity.h"
 
 #include <code_digest.h>  // made by the build
+#include "config/departures.h"
 #include "config/error.h"
-#include "config/spec.h"
 #include "core/error.h"
 #include "data/sha256.h"
 #include "study/run_index.h"
@@ -18,6 +18,10 @@ namespace attnlab {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Runs are told apart by what differs from the defaults, so that a new key leaves them what they are. Whoever
+// changes the default of a key counts this up: all runs are others then. (tests/study/defaults_test.cpp)
+constexpr const char* kDefaults = "defaults 1";
 
 // The weights that training starts from, by content.
 std::string digest_of_start(const std::string& from) {
@@ -122,8 +126,9 @@ std::string rule_digest() { return kRuleDigest; }
 RunIdentity identity_of(const ExperimentSpec& given, const std::string& data_hash,
                         const std::string& precision, const std::string& start) {
   RunIdentity result;
-  result.training = hash_of({write_spec(*training_of(given, precision, start)), data_hash});
-  result.scoring = hash_of({result.training, write_spec(given.decode), write_spec(without_root(given.data))});
+  result.training = hash_of({kDefaults, write_departures(*training_of(given, precision, start)), data_hash});
+  result.scoring =
+      hash_of({result.training, write_departures(given.decode), write_departures(without_root(given.data))});
   result.code = program_digest();
   return result;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -172,5 +173,34 @@ inline RunSpec read(const attnlab::Tree& tree) {
   return spec;
 }
 inline RunSpec read(std::string_view text) { return read(attnlab::Tree::parse(text, "a.yaml")); }
+
+// A random layer as YAML, and sometimes nothing.
+inline std::string random_layer(std::mt19937& random, int depth) {
+  const auto pick = [&random](std::vector<std::string> options) {
+    return options[random() % options.size()];
+  };
+  std::string text;
+  const std::string indent(static_cast<std::size_t>(2 * depth), ' ');
+  if (random() % 2) text += indent + "layers: " + pick({"1", "4", "7"}) + "\n";
+  if (random() % 2)
+    text += indent + "skip: " + pick({"true", "false", "{scale: 0.5}", "{on: false, scale: 2}"}) + "\n";
+  if (random() % 2)
+    text += indent + "norm: " + pick({"post", "none", "{place: pre}", "{epsilon: 1e-3}"}) + "\n";
+  if (random() % 2) text += indent + "dropout: " + pick({"0", "0.1", "{residual: 0.2}"}) + "\n";
+  if (random() % 2)
+    text += indent + "shape: " +
+            pick({"plain", "band", "feature", "{kind: band, width: 3}",
+                  "{kind: feature, features: 5, inner: band}", "{gain: 2}",
+                  "{kind: feature, inner: {kind: feature, gain: 3}}", "{kind: plain, gain: 0.25}"}) +
+            "\n";
+  return text;
+}
+
+// A random RunSpec as YAML.
+inline std::string random_model(std::mt19937& random) {
+  std::string text = "model:\n  width: 8\n" + random_layer(random, 1);
+  for (const char* side : {"  encoder:\n", "  decoder:\n"}) text += side + random_layer(random, 2);
+  return text;
+}
 
 }  // namespace config_test

@@ -186,37 +186,10 @@ TEST_CASE("Kinds that were never registered cannot be written") {
   CHECK_THROWS_AS(write_spec(spec), std::logic_error);
 }
 
-namespace {
-
-// A random layer as YAML, and sometimes nothing.
-std::string random_layer(std::mt19937& random, int depth) {
-  const auto pick = [&random](std::vector<std::string> options) {
-    return options[random() % options.size()];
-  };
-  std::string text;
-  const std::string indent(static_cast<std::size_t>(2 * depth), ' ');
-  if (random() % 2) text += indent + "layers: " + pick({"1", "4", "7"}) + "\n";
-  if (random() % 2)
-    text += indent + "skip: " + pick({"true", "false", "{scale: 0.5}", "{on: false, scale: 2}"}) + "\n";
-  if (random() % 2)
-    text += indent + "norm: " + pick({"post", "none", "{place: pre}", "{epsilon: 1e-3}"}) + "\n";
-  if (random() % 2) text += indent + "dropout: " + pick({"0", "0.1", "{residual: 0.2}"}) + "\n";
-  if (random() % 2)
-    text += indent + "shape: " +
-            pick({"plain", "band", "feature", "{kind: band, width: 3}",
-                  "{kind: feature, features: 5, inner: band}", "{gain: 2}",
-                  "{kind: feature, inner: {kind: feature, gain: 3}}", "{kind: plain, gain: 0.25}"}) +
-            "\n";
-  return text;
-}
-
-}  // namespace
-
 TEST_CASE("Any spec reads back to itself, with and without its tree") {
   std::mt19937 random(11);
   for (int i = 0; i < 400; ++i) {
-    std::string text = "model:\n  width: 8\n" + random_layer(random, 1);
-    for (const char* side : {"  encoder:\n", "  decoder:\n"}) text += side + random_layer(random, 2);
+    const std::string text = random_model(random);
     Tree tree = Tree::parse(text);
     if (random() % 2) tree.set("model.shape.kind=band");
     if (random() % 3 == 0) tree.set("model.decoder.shape=feature");
