@@ -20,7 +20,7 @@ std::vector<std::string> next_lines(Index count, Index done) {
     if (line.find('\0') != std::string::npos)
       throw DataError(join_text("stdin:", number, ": NUL byte; expected plain text"));
     if (const auto at = first_invalid_utf8(line))
-      throw DataError(join_text("stdin:", number, ": invalid UTF-8 at byte ", *at, " of the line"));
+      throw DataError(join_text("stdin:", number, ": invalid UTF-8 at byte ", *at + 1, " of the line"));
     lines.push_back(line);
   }
   return lines;

@@ -16,7 +16,9 @@
 #include "config/registry.h"
 #include "core/affinity.h"
 #include "core/error.h"
+#include "help_text.h"
 #include "modules.h"
+#include "stray_assignments.h"
 #include "version.h"
 
 using namespace attnlab;
@@ -34,12 +36,15 @@ void restart_with_short_spins(char** argv) {
   if (readlink("/proc/self/exe", path, PATH_MAX) > 0) execv(path, argv);  // on failure go on as we are
 }
 
-// What is left over where no command was found may be meant as one: `attnlab trian`, also with --help.
+// What is left over where no command was found may be meant as one: `attnlab trian` or `attnlab config
+// shema`, also with --help.
 void require_command(const CLI::App& app) {
-  if (!app.get_subcommands().empty()) return;
+  const CLI::App* last = &app;
+  while (!last->get_subcommands().empty()) last = last->get_subcommands().front();
   std::vector<std::string> names;
-  for (const Command* command : commands()) names.push_back(command->name);
-  for (const std::string& word : app.remaining()) {
+  for (const CLI::App* command : last->get_subcommands({})) names.push_back(command->get_name());
+  if (names.empty()) return;  // it has no commands of its own
+  for (const std::string& word : app.remaining(true)) {
     if (word.starts_with("-")) continue;
     throw ConfigError("error: " + no_such_command(word, names));
   }
@@ -48,6 +53,7 @@ void require_command(const CLI::App& app) {
 int run(int argc, char** argv) {
   CLI::App app("attnlab: Transformer training for experiments on CPUs. One YAML file is one experiment.",
                "attnlab");
+  app.formatter(std::make_shared<HelpText>());  // first: commands take it over
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text());
   app.fallthrough();  // --load is understood after the command, too
@@ -67,6 +73,7 @@ int run(int argc, char** argv) {
     const auto action = command->set_up(*sub);
     sub->callback([&chosen, action] { chosen = action; });
   }
+  refuse_stray_assignments(argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "config/assignment.h"
 #include "config/overlays.h"
 #include "config/parse.h"
 
@@ -119,12 +120,19 @@ void Tree::add_bases(const ConfigNode& root, const std::string& file, Loading& l
   }
 }
 
-void Tree::set(const std::string& assignment) {
-  TextOrigin origin{
-      .file = std::make_shared<const std::string>("--set"), .line = ++assignments_, .one_line = true};
+void Tree::set(const std::string& given) {
+  const auto placed = placed_assignment(given);
+  const std::string& assignment = placed ? placed->assignment : given;
+  // Of an option all of the assignment has one place: what it says was not typed so.
+  const bool typed = !placed || placed->option == "--set";
+  TextOrigin origin{.file = std::make_shared<const std::string>(placed ? placed->option : "--set"),
+                    .line = placed ? placed->number : ++assignments_,
+                    .one_line = true};
+  const TextOrigin line = origin;
+  const auto place = [&](std::size_t byte) { return line.at(typed ? assignment : "", byte); };
   const std::size_t equals = assignment.find('=');
   const std::string path = assignment.substr(0, equals);
-  const SourcePosition start = origin.at(assignment, 0);
+  const SourcePosition start = place(0);
   if (equals == std::string::npos || path.empty() || path.front() == '.' || path.back() == '.' ||
       path.find("..") != std::string::npos) {
     damaged_ = true;
@@ -133,7 +141,7 @@ void Tree::set(const std::string& assignment) {
   if (path == "base" || path.starts_with("base.")) return problems_.add(start, "'base' stands in files only");
   if (std::count(path.begin(), path.end(), '.') >= static_cast<std::ptrdiff_t>(kMaxDepth))
     return problems_.add(start, "nested deeper than " + std::to_string(kMaxDepth) + " levels");
-  origin.column = origin.at(assignment, equals + 1).column;
+  origin.column = place(equals + 1).column;
   // A pattern such as *.bias would be an alias in YAML; aliases are refused anyway, so here it is text.
   std::string text = assignment.substr(equals + 1);
   if (text.starts_with('*')) text = "'" + text + "'";
@@ -146,10 +154,9 @@ void Tree::set(const std::string& assignment) {
   for (std::size_t end = path.size(); end != std::string::npos && end > 0;) {
     const std::size_t dot = path.rfind('.', end - 1);
     const std::size_t begin = dot == std::string::npos ? 0 : dot + 1;
-    TextOrigin line{.file = origin.file, .line = origin.line, .one_line = true};
     ConfigNode section;
     section.type = ConfigNode::Type::map;
-    section.position = line.at(assignment, begin);
+    section.position = place(begin);
     section.entries.push_back({path.substr(begin, end - begin), section.position, std::move(value)});
     value = std::move(section);
     end = dot;

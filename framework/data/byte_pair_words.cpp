@@ -39,7 +39,7 @@ Stretch stretch_of(std::string_view text) {
   while (!rest.empty()) {
     stretch.at.push_back(text.size() - rest.size());
     const auto c = take_code_point(rest);
-    if (!c) throw DataError(join_text("invalid UTF-8 at byte ", stretch.at.back()));
+    if (!c) throw DataError(join_text("invalid UTF-8 at byte ", stretch.at.back() + 1));
     stretch.sorts.push_back(sort_of(*c));
   }
   return stretch;

@@ -36,9 +36,10 @@ int run_curl(const std::vector<std::string>& arguments) {
 }
 
 std::string reason(int code) {
-  if (code == kNoSuchHost) return " (the host was not found: no network?)";
+  const std::string from = "; where the files lie in a folder: --from FOLDER)";
+  if (code == kNoSuchHost) return " (the host was not found: no network?" + from;
   if (code == kHttpError) return " (the server refused)";
-  return code == 127 ? " (curl is not installed)" : "";
+  return (code == 127 ? " (curl is not installed" : " (see above") + from;
 }
 
 }  // namespace

@@ -92,7 +92,8 @@ std::vector<std::string> read_lines(const fs::path& path) {
       throw DataError(join_text(path.string(), ":", i + 1, ": NUL byte; expected plain text"));
     }
     if (const auto at = first_invalid_utf8(lines[i])) {
-      throw DataError(join_text(path.string(), ":", i + 1, ": invalid UTF-8 at byte ", *at, " of the line"));
+      throw DataError(
+          join_text(path.string(), ":", i + 1, ": invalid UTF-8 at byte ", *at + 1, " of the line"));
     }
   }
   return lines;

@@ -1,5 +1,8 @@
 #include "data/generated.h"
 
+#include <cmath>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "core/error.h"
@@ -9,22 +12,14 @@
 namespace attnlab {
 namespace {
 
-constexpr std::uint64_t kAttempts = 256;  // draws of one sequence before giving up
-
 using Symbols = std::vector<Index>;
 
-Symbols draw(const GeneratedSpec& settings, std::string_view split, std::uint64_t number) {
-  const Random random(static_cast<std::uint64_t>(settings.seed), stream_name(split), number);
-  const auto lengths = static_cast<std::uint64_t>(settings.max_length - settings.min_length + 1);
-  const auto length = settings.min_length + static_cast<Index>(random.below(0, lengths));
-  Symbols symbols;
-  for (Index i = 1; i <= length; ++i) {
-    const auto symbol =
-        random.below(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(settings.symbols));
-    symbols.push_back(static_cast<Index>(symbol));
-  }
-  return symbols;
-}
+constexpr std::uint64_t kAttempts = 256;  // draws of one sequence before giving up
+constexpr double kRoom = 8;               // so many times the held-out sequences are plenty
+
+const char* const kTrain = "data.train";
+const char* const kValid = "data.valid";
+const char* const kTest = "data.test";
 
 std::string line_of(const Symbols& symbols) {
   std::string line;
@@ -35,17 +30,82 @@ std::string line_of(const Symbols& symbols) {
   return line;
 }
 
-// A training sequence that is not held out.
-Symbols draw_new(const GeneratedSpec& settings, const std::set<Symbols>& held_out, std::uint64_t number) {
-  for (std::uint64_t attempt = 0; attempt < kAttempts; ++attempt) {
-    Symbols sequence = draw(settings, "data.train", number * kAttempts + attempt);
-    if (!held_out.contains(sequence)) return sequence;
+// Draws the sequences of all splits and keeps them apart: valid and test first, then train.
+class Splits {
+ public:
+  explicit Splits(const GeneratedSpec& settings) : settings_(settings) {}
+
+  Symbols next(const std::string& split) {
+    const std::uint64_t number = drawn_[split]++;
+    for (std::uint64_t attempt = 0; attempt < kAttempts; ++attempt) {
+      const bool again = attempt > 0 && split != kTrain;
+      const std::string stream = again ? split + ".again" : split;
+      const std::uint64_t at = again || split == kTrain ? number * kAttempts + attempt : number;
+      const Index length = length_of(stream, at);
+      std::optional<Symbols> sequence =
+          few(length) ? draw_of_few(split, stream, at, length) : draw_of_many(split, stream, at, length);
+      if (!sequence) continue;
+      if (split != kTrain) held_out_.insert(*sequence);
+      return *std::move(sequence);
+    }
+    throw DataError(join_text("generated task: with ", settings_.symbols, " symbols and lengths ",
+                              settings_.min_length, " to ", settings_.max_length,
+                              " almost every sequence is in other splits than ", split,
+                              "; raise symbols or max_length, or lower valid and test"));
   }
-  throw DataError(join_text("generated task: with ", settings.symbols, " symbols and lengths ",
-                            settings.min_length, " to ", settings.max_length,
-                            " almost every sequence is held out for validation or ",
-                            "test; raise symbols or max_length, or lower valid and test"));
-}
+
+ private:
+  Random random(const std::string& stream, std::uint64_t number) const {
+    return {static_cast<std::uint64_t>(settings_.seed), stream_name(stream), number};
+  }
+
+  Index length_of(const std::string& stream, std::uint64_t number) const {
+    const auto lengths = static_cast<std::uint64_t>(settings_.max_length - settings_.min_length + 1);
+    return settings_.min_length + static_cast<Index>(random(stream, number).below(0, lengths));
+  }
+
+  Symbols draw(const std::string& stream, std::uint64_t number, Index length) const {
+    const Random numbers = random(stream, number);
+    Symbols symbols;
+    for (Index i = 1; i <= length; ++i)
+      symbols.push_back(static_cast<Index>(
+          numbers.below(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(settings_.symbols))));
+    return symbols;
+  }
+
+  std::optional<Symbols> draw_of_many(const std::string& split, const std::string& stream, std::uint64_t at,
+                                      Index length) const {
+    Symbols sequence = draw(stream, at, length);
+    if (split == kTrain && held_out_.contains(sequence)) return {};
+    return sequence;
+  }
+
+  // Of a length with few sequences, those held out might leave none to learn from: each belongs to one split,
+  // half of them to train. The length stays where the first draw is another's, or such lengths became rare.
+  std::optional<Symbols> draw_of_few(const std::string& split, const std::string& stream, std::uint64_t at,
+                                     Index length) const {
+    for (std::uint64_t attempt = 0; attempt < kAttempts; ++attempt) {
+      Symbols sequence =
+          attempt == 0 ? draw(stream, at, length) : draw(stream + ".few", at * kAttempts + attempt, length);
+      if (home_of(sequence) == split) return sequence;
+    }
+    return {};
+  }
+
+  bool few(Index length) const {
+    return std::pow(static_cast<double>(settings_.symbols), static_cast<double>(length)) <
+           kRoom * static_cast<double>(settings_.valid + settings_.test);
+  }
+
+  std::string home_of(const Symbols& sequence) const {
+    const auto quarter = random("data.home " + line_of(sequence), 0).below(0, 4);
+    return quarter < 2 ? kTrain : quarter == 2 ? kValid : kTest;
+  }
+
+  const GeneratedSpec& settings_;
+  std::map<std::string, std::uint64_t> drawn_;
+  std::set<Symbols> held_out_;
+};
 
 }  // namespace
 
@@ -74,17 +134,10 @@ Task GeneratedSpec::load(const std::filesystem::path&) const {
     corpus.examples.push_back({source_ids(*task.source, corpus.sources.back()),
                                target_ids(*task.target, corpus.references.back())});
   };
-  std::set<Symbols> held_out;
-  const auto add_held_out = [this, &held_out, &add](Corpus& corpus, std::string_view split, Index count) {
-    for (Index i = 0; i < count; ++i) {
-      const Symbols sequence = draw(*this, split, static_cast<std::uint64_t>(i));
-      held_out.insert(sequence);
-      add(corpus, sequence);
-    }
-  };
-  add_held_out(task.valid, "data.valid", valid);
-  add_held_out(task.tests.front().corpus, "data.test", test);
-  for (Index i = 0; i < train; ++i) add(task.train, draw_new(*this, held_out, static_cast<std::uint64_t>(i)));
+  Splits splits(*this);
+  for (Index i = 0; i < valid; ++i) add(task.valid, splits.next(kValid));
+  for (Index i = 0; i < test; ++i) add(task.tests.front().corpus, splits.next(kTest));
+  for (Index i = 0; i < train; ++i) add(task.train, splits.next(kTrain));
   return task;
 }
 

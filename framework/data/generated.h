@@ -1,6 +1,8 @@
-// Generated tasks: random sequences of symbols and a rule that turns each into its target. A sequence is a
-// pure function of (seed, split, number); no training sequence stands in the other splits. A task of this
-// sort derives from GeneratedSpec in a .cpp of its own and registers itself.
+// Generated tasks: random sequences of symbols and a rule that turns each into its target. No training
+// sequence stands in the other splits, lengths are spread evenly in each, and a longer training split begins
+// like a shorter one. Of a length with few different sequences half are for training and a quarter for each
+// other split, so that what is tested is of lengths that were learned. A task of this sort derives from
+// GeneratedSpec in a .cpp of its own and registers itself.
 #pragma once
 
 #include <vector>

@@ -63,7 +63,7 @@ std::vector<std::string_view> split_at_spaces(std::string_view text) {
   while (!rest.empty()) {
     const std::size_t at = text.size() - rest.size();
     const auto c = take_code_point(rest);
-    if (!c) throw DataError(join_text("invalid UTF-8 at byte ", at));
+    if (!c) throw DataError(join_text("invalid UTF-8 at byte ", at + 1));
     if (!is_space(*c)) continue;
     finish(at);
     begin = text.size() - rest.size();

@@ -58,7 +58,7 @@ std::vector<char32_t> code_points(std::string_view text) {
   std::string_view rest = text;
   while (!rest.empty()) {
     const auto value = take_code_point(rest);
-    if (!value) throw DataError(join_text("invalid UTF-8 at byte ", text.size() - rest.size()));
+    if (!value) throw DataError(join_text("invalid UTF-8 at byte ", text.size() - rest.size() + 1));
     out.push_back(*value);
   }
   return out;
@@ -71,7 +71,7 @@ std::vector<std::string_view> characters(std::string_view text) {
   while (!rest.empty()) {
     const std::string_view before = rest;
     if (!take_code_point(rest)) {
-      throw DataError(join_text("invalid UTF-8 at byte ", text.size() - rest.size()));
+      throw DataError(join_text("invalid UTF-8 at byte ", text.size() - rest.size() + 1));
     }
     out.push_back(before.substr(0, before.size() - rest.size()));
   }

@@ -8,8 +8,9 @@
 
 namespace attnlab {
 
-// Logs how many runs there are, how many of them are made already, which come first of all, and what is of
-// other code.
-void announce(const Study& study, const Planner& planner, Index seeds, const std::list<Job>& jobs);
+// Logs how many runs there are, those included that are `awaited` until rates are chosen; how many of them
+// are made already, which come first of all, which claims are not judged, and what is of other code.
+void announce(const Study& study, const Planner& planner, Index seeds, const std::list<Job>& jobs,
+              Index awaited);
 
 }  // namespace attnlab

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <thread>
+#include <utility>
 
 #include "core/error.h"
 #include "study/statistics.h"
@@ -21,7 +22,7 @@ std::optional<Speed> speed_of_results(const std::list<Job>& jobs) {
   double seconds = 0, cost = 0;
   for (const Job& job : jobs) {
     const fs::path file = job.run().folder / "result.json";
-    if (job.state() != JobState::done || job.kept() || !fs::exists(file)) continue;
+    if (job.state() != JobState::done || job.kept() || !job.run().trains || !fs::exists(file)) continue;
     const Record values = parse_record(read_small_file(file), file.string());
     if (values.find("training_seconds") == nullptr || values.find("wall_seconds") == nullptr) continue;
     seconds += std::max(values.number("training_seconds"), values.number("wall_seconds"));
@@ -68,31 +69,59 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
-std::optional<Speed> speed_of(const std::list<Job>& jobs, const JobOptions& options) {
-  if (const auto known = speed_of_results(jobs)) return known;
-  for (const Job& job : jobs)
-    if (job.state() == JobState::waiting) return speed_of_a_step(job, options);
-  return std::nullopt;
+AwaitedRuns awaited_runs(const std::list<Job>& jobs, const std::vector<std::optional<RateChoice>>& choices,
+                         Index seeds) {
+  AwaitedRuns awaited;
+  for (std::size_t arm = 0; arm < choices.size(); ++arm) {
+    const auto trial = std::find_if(
+        jobs.begin(), jobs.end(), [arm](const Job& job) { return job.run().trial && job.run().arm == arm; });
+    if (choices[arm] || trial == jobs.end()) continue;
+    awaited.count += seeds;
+    awaited.cost += trial->run().cost * static_cast<double>(seeds);
+  }
+  return awaited;
 }
 
-double seconds_left(const std::list<Job>& jobs) {
-  double cost_done = 0, seconds = 0, cost_left = 0;
+double cost_ahead(const std::list<Job>& jobs, const AwaitedRuns& awaited) {
+  double cost = awaited.cost;
+  for (const Job& job : jobs)
+    if (job.state() == JobState::waiting) cost += job.run().cost;
+  return cost;
+}
+
+std::optional<Speed> speed_of(const std::list<Job>& jobs, const JobOptions& options) {
+  if (const auto known = speed_of_results(jobs)) return known;
+  const Job* costliest = nullptr;
+  const auto weight = [](const Job& job) { return std::pair(job.run().trains, job.run().cost); };
+  for (const Job& job : jobs) {
+    // Without an identity it starts from weights that are not there yet.
+    if (job.state() != JobState::waiting || !job.run().identity) continue;
+    if (costliest == nullptr || weight(*costliest) < weight(job)) costliest = &job;
+  }
+  return costliest == nullptr ? std::nullopt : speed_of_a_step(*costliest, options);
+}
+
+double seconds_left(const std::list<Job>& jobs, const AwaitedRuns& awaited) {
+  double cost_done = 0, seconds = 0, cost_left = awaited.cost;
   for (const Job& job : jobs) {
     const double progress = job.progress();
     cost_left += job.run().cost * (1 - progress);
     if (job.found() || job.state() == JobState::waiting || job.state() == JobState::failed) continue;
+    if (!job.run().trains) continue;
     cost_done += job.run().cost * progress;
     seconds += job.seconds();
   }
   return cost_done > 0 ? cost_left * seconds / cost_done : 0;
 }
 
-double usual_spread(const StudyResults& results) {
+double usual_spread(const StudyResults& results, const std::vector<std::string>& controls) {
   std::vector<double> spreads;
-  for (const ArmResult& arm : results.arms)
+  for (const ArmResult& arm : results.arms) {
+    if (std::find(controls.begin(), controls.end(), arm.name) != controls.end()) continue;
     if (const ArmResult* base = results.find(arm.baseline); base != nullptr && base != &arm)
       if (const Comparison paired = compare(arm, *base, results.metric); paired.differences.size() > 1)
         spreads.push_back(paired.sd);
+  }
   if (spreads.empty()) return std::numeric_limits<double>::quiet_NaN();
   std::nth_element(spreads.begin(), spreads.begin() + std::ssize(spreads) / 2, spreads.end());
   return spreads[spreads.size() / 2];

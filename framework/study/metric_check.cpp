@@ -22,37 +22,42 @@ bool produced(const Study& study, const Planner& planner, const std::string& met
   return metric == "parameters";
 }
 
-void require(const Study& study, const Planner& planner, const std::string& metric,
-             const std::string& place) {
+// What is wrong, one line each.
+using Lines = std::vector<std::string>;
+
+void require(const Study& study, const Planner& planner, const std::string& metric, const std::string& place,
+             Lines& problems) {
   if (metric.empty() || produced(study, planner, metric)) return;
-  throw ConfigError(fmt::format("{}: no arm produces the metric '{}'; they produce: {}", place, metric,
-                                join_names(planner.facts(0).metrics)));
+  problems.push_back(fmt::format("{}: no arm produces the metric '{}'; they produce: {}", place, metric,
+                                 join_names(planner.facts(0).metrics)));
 }
 
-void check_controls(const Study& study, const Planner& planner) {
+void check_controls(const Study& study, const Planner& planner, Lines& problems) {
   std::vector<std::string> known;
   for (const Baseline& baseline : planner.facts(0).baselines) known.push_back(baseline.name);
   for (const std::string& name : study.spec.controls)
     if (!among(known, name))
-      throw ConfigError(fmt::format("{}: no control '{}' for this task; there are: {}",
-                                    study.error_about("controls"), name, join_names(known)));
+      problems.push_back(fmt::format("{}: no control '{}' for this task; there are: {}",
+                                     study.error_about("controls"), name, join_names(known)));
 }
 
 }  // namespace
 
 void check_metrics(const Study& study, const Planner& planner) {
+  Lines problems;
   if (planner.facts(0).metrics.empty() && study.spec.metric.empty())
-    throw ConfigError("error: study.metric: the task has no scores; name a metric");
-  check_controls(study, planner);
-  require(study, planner, study.spec.metric, study.error_about("metric"));
+    problems.emplace_back("error: study.metric: the task has no scores; name a metric");
+  check_controls(study, planner, problems);
+  require(study, planner, study.spec.metric, study.error_about("metric"), problems);
   for (const std::string& metric : study.spec.columns)
-    require(study, planner, metric, study.error_about("columns"));
-  for (std::size_t arm = 0; arm < study.arms.size(); ++arm)
-    if (!planner.rates(arm).empty())
-      require(study, planner, study.spec.rates.choose_by, study.error_about("rates"));
+    require(study, planner, metric, study.error_about("columns"), problems);
+  bool sweeps = false;
+  for (std::size_t arm = 0; arm < study.arms.size(); ++arm) sweeps = sweeps || !planner.rates(arm).empty();
+  if (sweeps) require(study, planner, study.spec.rates.choose_by, study.error_about("rates"), problems);
   for (const Claim& claim : study.claims)
     require(study, planner, claim.spec->metric,
-            fmt::format("{}: error: 'study.expect.{}'", claim.position.text(), claim.name));
+            fmt::format("{}: error: 'study.expect.{}'", claim.position.text(), claim.name), problems);
+  if (!problems.empty()) throw ConfigError(fmt::format("{}", fmt::join(problems, "\n")));
 }
 
 std::vector<std::string> unknown_probe_metrics(const Study& study, const StudyResults& results) {

@@ -6,7 +6,8 @@
 
 namespace attnlab {
 
-// Throws ConfigError for a metric, column or control of the study that nothing produces, or a claim on one.
+// Throws one ConfigError for all metrics, columns and controls of the study that nothing produces, and the
+// claims on them.
 void check_metrics(const Study& study, const Planner& planner);
 
 // Names of probes' numbers are known once a run has them: a warning for each that the study names and no run

@@ -43,6 +43,8 @@ double rows_of(const ExperimentSpec& spec, const TaskFacts& facts) {
          rows_a_token;
 }
 
+bool trains(const ExperimentSpec& spec) { return !spec.train.max_steps || *spec.train.max_steps > 1; }
+
 // A ConfigError without a place gets that of what it is about.
 [[noreturn]] void rethrow_at(const SourcePosition& position, const std::string& what,
                              const ConfigError& error) {
@@ -149,6 +151,7 @@ PlannedRun Planner::run(std::size_t index, std::int64_t seed, std::optional<doub
     run.identity = identity_of(*spec, facts_[index].hash, run.precision, start_of(run, *spec, run.precision));
   if (run.reported()) run.content = content_of(run, *spec, run.precision);
   run.cost = rows_of(*spec, facts_[index]) * static_cast<double>(parameters_[index]);
+  run.trains = trains(*spec);
   return run;
 }
 
@@ -164,6 +167,7 @@ PlannedRun Planner::preparation(std::size_t index) const {
   run.config = write_spec(*spec, preparation.tree);
   run.identity = identity_of(*spec, prepared_facts_[index].hash);
   run.cost = rows_of(*spec, prepared_facts_[index]) * static_cast<double>(prepared_parameters_[index]);
+  run.trains = trains(*spec);
   return run;
 }
 

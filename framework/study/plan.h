@@ -34,6 +34,7 @@ struct PlannedRun {
   std::string precision;  // that it computes in here: "f32", "bf16", "f64"
   std::string content;    // Planner::content_of in that precision; empty for trials and preparations
   double cost = 1;        // relative time: parameters times rows
+  bool trains = true;     // takes more than one step; the time of a run of one says nothing of that of others
 
   bool reported() const { return !trial && prepares.empty(); }
 };

@@ -112,7 +112,10 @@ struct AttentionEntropy final : ProbeSpec {
       result.arrays.push_back({name, Tensor::from({places[i].heads()}, DType::f64, entropies)});
     }
     result.tables.push_back(std::move(table));
-    result.notes.emplace_back("entropy in nats; relative: over the largest possible, ln of the keys seen");
+    result.notes.emplace_back(
+        "entropy in nats; relative: over the largest possible, ln of the keys seen; one_before: of all "
+        "queries, "
+        "also the first, which has none before it");
     return result;
   }
 };

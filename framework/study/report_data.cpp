@@ -259,6 +259,10 @@ class Gathering {
   void add_comparison() {
     const RunComparison comparison = compare_runs(runs_[0].folder, runs_[1].folder, request_.assignments);
     for (const std::string& text : comparison.problems) problem(text);
+    for (const ReportedRun& run : runs_)
+      if (!comparison.problems.empty() && !fs::exists(run.folder / "outputs"))
+        problem(fmt::format("{0} has no outputs to compare; for them: attnlab eval {0} --outputs {0}/outputs",
+                            run.folder.string()));
     Json scores = Json::array();
     for (const ScorePair& one : comparison.scores)
       scores.push_back({{"test", one.test},

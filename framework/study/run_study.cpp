@@ -54,7 +54,7 @@ class StudyRunner {
     job_options_.look_only = true;
     plan();
     note_claims();
-    announce(study_, planner_, std::ssize(seeds_), jobs_);
+    announce(study_, planner_, std::ssize(seeds_), jobs_, awaited().count);
     estimate();
     std::string text;
     for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
@@ -71,7 +71,7 @@ class StudyRunner {
     plan();
     note_claims();
     record_.write();
-    announce(study_, planner_, std::ssize(seeds_), jobs_);
+    announce(study_, planner_, std::ssize(seeds_), jobs_, awaited().count);
     if (options_.make_runs) {
       estimate();
       write_results();
@@ -136,30 +136,25 @@ class StudyRunner {
     if (count(JobState::waiting) == 0) return;
     const auto speed = speed_of(jobs_, job_options_);
     if (speed) {
-      double seconds = speed->seconds_per_cost * cost_ahead();
+      const auto seconds_ahead = [&] {
+        return speed->seconds_per_cost * cost_ahead(jobs_, awaited()) / options_.jobs;
+      };
+      double seconds = seconds_ahead();
       log_info(fmt::format("about {} to come, from {}", duration_text(seconds), speed->from));
       while (options_.budget && seconds > *options_.budget && seeds_.size() > 1) {
         leave_out_last_seed();
-        seconds = speed->seconds_per_cost * cost_ahead();
+        seconds = seconds_ahead();
       }
       if (seeds_.size() < study_.spec.seeds.size())
         log_warning(fmt::format("the budget of {} leaves {} of {} seeds, about {}",
                                 duration_text(*options_.budget), seeds_.size(), study_.spec.seeds.size(),
                                 duration_text(seconds)));
     }
-    log_info(detectable_text(std::ssize(seeds_), usual_spread(results()), metric()));
+    log_info(detectable_text(std::ssize(seeds_), usual_spread(results(), study_.spec.controls), metric()));
   }
 
-  // Of all runs to be made, those included that wait for the choice of a rate.
-  double cost_ahead() const {
-    double cost = 0;
-    for (const Job& job : jobs_)
-      if (job.state() == JobState::waiting) cost += job.run().cost;
-    for (std::size_t arm = 0; arm < study_.arms.size(); ++arm)
-      if (!planner_.rates(arm).empty() && !choices_[arm] && !study_.arms[arm].kept_only)
-        cost += planner_.run(arm, seeds_.front(), {}, false).cost * static_cast<double>(seeds_.size());
-    return cost / options_.jobs;
-  }
+  AwaitedRuns awaited() const { return awaited_runs(jobs_, choices_, std::ssize(seeds_)); }
+  Index runs_in_all() const { return std::ssize(jobs_) + awaited().count; }
 
   // What is there of it stays.
   void leave_out_last_seed() {
@@ -296,7 +291,7 @@ class StudyRunner {
   void take_in(const Job& job) {
     const auto done =
         std::count_if(jobs_.begin(), jobs_.end(), [](const Job& other) { return other.ended(); });
-    std::string text = fmt::format("[{}/{}] {}: ", done, jobs_.size(), job.name());
+    std::string text = fmt::format("[{}/{}] {}: ", done, runs_in_all(), job.name());
     if (job.state() == JobState::done) {
       const Record& values = job.values();
       const std::string name = job.run().reported() ? metric() : study_.spec.rates.choose_by;
@@ -342,7 +337,7 @@ class StudyRunner {
   }
 
   std::string remaining_text() const {
-    const double seconds = seconds_left(jobs_) / options_.jobs;
+    const double seconds = seconds_left(jobs_, awaited()) / options_.jobs;
     return seconds > 0 ? "; about " + duration_text(seconds) + " left" : "";
   }
 
@@ -356,7 +351,7 @@ class StudyRunner {
       if (job.state() == JobState::running)
         names += fmt::format("{}{} {:.0f} %", names.empty() ? "" : ", ", job.name(), 100 * job.progress());
     }
-    bar_.show(done, static_cast<Index>(jobs_.size()), names + remaining_text());
+    bar_.show(done, runs_in_all(), names + remaining_text());
   }
 
   StudyResults results(bool final = false) const {

@@ -9,6 +9,7 @@
 #include "config/scalars.h"
 #include "config/spec.h"
 #include "study/arm_names.h"
+#include "study/arm_overlays.h"
 #include "study/axes.h"
 #include "study/expectation_record.h"
 
@@ -30,36 +31,6 @@ ConfigNode taken(ConfigNode& node, std::string_view key) {
   ConfigNode value = entry ? entry->value : ConfigNode{};
   std::erase_if(node.entries, [key](const auto& other) { return other.key == key; });
   return value;
-}
-
-ConfigNode number_node(const std::string& text, const SourcePosition& position) {
-  ConfigNode node;
-  node.type = ConfigNode::Type::scalar;
-  node.text = text;
-  node.position = position;
-  return node;
-}
-
-// The smallest run there is: one step that is too small to change a bit of the weights, whatever rates parts
-// of the model have in `tree`.
-ConfigNode untrained_overlay(const Tree& tree, const SourcePosition& position) {
-  std::vector<ConfigNode> parts;
-  const auto set = [&](const std::string& key, const char* value) {
-    parts.push_back(assignment(key, number_node(value, position)));
-  };
-  set("train.max_steps", "1");
-  set("train.average_last", "0");
-  std::vector<std::string> rated{"train"};
-  for (const FieldDoc& field : describe(ExperimentSpec()))
-    if (field.path.starts_with("train.groups.") && field.type == "section" && tree.where(field.path))
-      rated.push_back(field.path);
-  for (const std::string& part : rated) {
-    set(part + ".learning_rate", "1e-30");
-    set(part + ".schedule", "constant");
-  }
-  Overlays layers;
-  for (const ConfigNode& part : parts) layers.push_back({&part, position});
-  return merge(layers);
 }
 
 class Reader {
@@ -170,8 +141,9 @@ class Reader {
   }
 
   void check_probes() {
+    if (!names_known_) return;
     for (ProbeUse& use : study_.probes)
-      if (problems_.empty()) use.arms = arms_meant(use.arms, "study.probes." + use.name, use.position);
+      use.arms = arms_meant(use.arms, "study.probes." + use.name, use.position);
   }
 
   // With the arms of a family in place of its name.
@@ -217,19 +189,21 @@ class Reader {
            std::find(controls.begin(), controls.end(), name) != controls.end();
   }
 
-  // Arms that a claim names must exist in the file; those left out by `only` or `without` make it
-  // undecidable.
+  // Arms that a claim names must exist in the file; where `only` or `without` leave one out, it is not
+  // judged.
   void check_claims() {
-    for (std::size_t i = 0; i < study_.claims.size() && problems_.empty(); ++i) {
-      for (const std::string& name : study_.claims[i].spec->arms())
-        require_arm(name, "study.expect." + study_.claims[i].name, study_.claims[i].position);
-      for (const std::string& axis : study_.claims[i].spec->axes()) require_axis(axis, study_.claims[i]);
-    }
+    if (!names_known_) return;
     std::vector<Claim> claims;
     for (Claim& claim : study_.claims) {
-      const auto names = claim.spec ? claim.spec->arms() : std::vector<std::string>{};
-      if (std::all_of(names.begin(), names.end(), [this](const auto& name) { return runs(name); }))
+      std::vector<std::string> left_out = claim.spec->arms();
+      for (const std::string& name : left_out)
+        require_arm(name, "study.expect." + claim.name, claim.position);
+      for (const std::string& axis : claim.spec->axes()) require_axis(axis, claim);
+      std::erase_if(left_out, [this](const std::string& name) { return runs(name); });
+      if (left_out.empty())
         claims.push_back(std::move(claim));
+      else
+        study_.unjudged.push_back({claim.name, std::move(left_out)});
     }
     study_.claims = std::move(claims);
   }
@@ -315,7 +289,8 @@ class Reader {
   }
 
   void select() {
-    if (!problems_.empty()) return;
+    names_known_ = problems_.empty();
+    if (!names_known_) return;
     StudySpec& spec = study_.spec;
     spec.only = arms_meant(spec.only, "study.only", place_of("only"));
     spec.without = arms_meant(spec.without, "study.without", place_of("without"));
@@ -354,6 +329,7 @@ class Reader {
   SourcePosition start_;
   Study study_;
   ArmNames names_;
+  bool names_known_ = false;  // all was read, so that what names arms can be checked
   Problems problems_;
 };
 

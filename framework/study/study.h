@@ -38,6 +38,12 @@ struct Arm {
   Tree configuration(std::int64_t seed, std::optional<double> rate) const;
 };
 
+// A claim that cannot be judged here.
+struct UnjudgedClaim {
+  std::string name;
+  std::vector<std::string> left_out;  // its arms that `only` and `without` leave out
+};
+
 struct Study {
   StudySpec spec;
   bool quick = false;
@@ -45,7 +51,8 @@ struct Study {
   std::vector<Preparation> preparations;  // those that an arm starts from
   std::vector<Arm> arms;
   std::vector<ProbeUse> probes;
-  std::vector<Claim> claims;
+  std::vector<Claim> claims;  // those whose arms are all there
+  std::vector<UnjudgedClaim> unjudged;
   std::map<std::string, SourcePosition> places;  // of the keys of its section, "metric"
 
   const Arm* find(std::string_view name) const;

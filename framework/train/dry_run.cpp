@@ -34,6 +34,11 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
+// Three digits at least: thousands of steps are counted from it, and a study's cost.
+std::string seconds_text(double seconds) {
+  return seconds < 100 ? fmt::format("{:.3g}", seconds) : fmt::format("{:.0f}", seconds);
+}
+
 double megabytes(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 }  // namespace
@@ -49,8 +54,8 @@ std::string dry_run(const ExperimentSpec& spec) {
   load_starting_weights(spec, *built);
   const std::string hash = content_hash(task);
   Trainer trainer(spec, task, *built, hash);
-  trainer.step();  // the first one also makes primitives and fills the pool
-  const StepReport report = trainer.finished() ? StepReport{} : trainer.step();
+  StepReport report = trainer.step();  // the first one also makes primitives and fills the pool
+  if (!trainer.finished()) report = trainer.step();
   trainer.validate();
   const TemporaryFolder folder;
   CheckpointStore store(folder.path(), trainer.retention());
@@ -61,13 +66,13 @@ std::string dry_run(const ExperimentSpec& spec) {
   std::string text =
       trainable_table(built->parameters) + "learning rate against steps\n" + trainer.rates().table();
   text += fmt::format(
-      "precision {}\n{} parameters, {} of them train\n{} training examples, {} steps, {:.3f} s a step\n"
-      "memory {:.0f} MB at most so far ({:.0f} MB of tensors)\nabout {:.0f} s of training\n"
+      "precision {}\n{} parameters, {} of them train\n{} training examples, {} steps, {} s a step\n"
+      "memory {:.0f} MB at most so far ({:.0f} MB of tensors)\nabout {} s of training\n"
       "one checkpoint was written and read back\n",
       precision.reason, built->parameters.count(false), built->parameters.count(true),
-      task.train.examples.size(), trainer.total_steps(), report.seconds,
+      task.train.examples.size(), trainer.total_steps(), seconds_text(report.seconds),
       megabytes(static_cast<std::size_t>(peak_memory_bytes())), megabytes(pool.peak_bytes),
-      steps * report.seconds);
+      seconds_text(steps * report.seconds));
   return text;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "data/files.h"
 #include "data/tokenizer_spec.h"
@@ -119,8 +120,11 @@ class Run {
         result.set("frozen_unchanged", frozen_digest(built_->parameters) == frozen);
       result.set("trained_parameters", built_->parameters.count(true));
       append_progress(trainer, result);  // second: its step is the run's, not the validation's
-      const int signal =
-          end.signal != 0 ? end.signal : score_unless_interrupted(trainer, end.last_validation, loop, result);
+      if (!end.last_validation.fields().empty())
+        validated_ = static_cast<Index>(end.last_validation.number("step"));
+      const int signal = end.signal != 0 ? end.signal : score_unless_interrupted(trainer, end, loop, result);
+      if (is_paused(end) && validated_ && *validated_ != trainer.state().step)
+        result.set("validation_step", *validated_);
       folder_.write_result(result);
       return {signal == 0 ? 0 : 128 + signal, result};
     } catch (const DivergedError& error) {
@@ -144,6 +148,11 @@ class Run {
 
   std::uint64_t seed() const { return static_cast<std::uint64_t>(spec_.seed); }
 
+  // The run goes on later: its scores are those of this moment.
+  static bool is_paused(const LoopResult& end) {
+    return end.reason == EndReason::out_of_time || end.reason == EndReason::interrupted;
+  }
+
   // `wall_seconds` are those of features, steps, validations and checkpoints in this process; scores of test
   // splits, and what was trained before the run went on, are not in them.
   void append_progress(const Trainer& trainer, Record& result) const {
@@ -161,30 +170,30 @@ class Run {
   }
 
   // Returns the signal that broke the scoring off, or 0. Resuming scores again: the weights are saved.
-  int score_unless_interrupted(const Trainer& trainer, const Record& last_validation, const LoopOptions& loop,
+  int score_unless_interrupted(const Trainer& trainer, const LoopResult& end, const LoopOptions& loop,
                                Record& result) {
     Record scores;
+    std::optional<Index> validated = validated_;
     try {
       const ScoredWeights scored = load_scored_weights(spec_, folder_.checkpoints(), built_->parameters);
       scores.set("scored_weights", scored.name);
-      if (!last_validation.fields().empty() && !are_those_of(scored, last_validation))
+      if (validated && scored.step != validated) {
         scores.append(validation_of_scored(trainer, loop));
+        validated = scored.step;
+      }
       score_tests(scores);
+      if (!is_paused(end)) judge(scores);
     } catch (const Interrupted& interrupted) {
       result.set("status", to_string(EndReason::interrupted));
       return interrupted.signal;
     }
     result.append(scores);
+    validated_ = validated;
     return 0;
   }
 
-  // Whether the weights that are scored are those of the last validation. The best ones need not be: their
-  // checkpoint may be gone.
-  static bool are_those_of(const ScoredWeights& scored, const Record& last_validation) {
-    return scored.step && static_cast<double>(*scored.step) == last_validation.number("step");
-  }
-
-  // So that the numbers of validation and test in a result are of the same weights.
+  // So that the numbers of validation and test in a result are of the same weights. The best ones need not be
+  // those of the last validation: their checkpoint may be gone.
   static Record validation_of_scored(const Trainer& trainer, const LoopOptions& loop) {
     auto result = trainer.validate();
     if (!result) throw Interrupted(interrupt_signal());
@@ -208,6 +217,10 @@ class Run {
     }
     for (const TrivialBaseline& baseline : task_.baselines) result.set(column_of(baseline), baseline.score);
     if (task_.best_score) result.set("best_score_possible", *task_.best_score);
+  }
+
+  // Holds the score against the one to expect.
+  void judge(Record& result) const {
     if (!spec_.expect.score || task_.tests.empty()) return;
     const double got = result.number(task_.tests.front().name + "_" + task_.metrics.front());
     const double within = spec_.expect.within.value_or(0);
@@ -224,6 +237,7 @@ class Run {
   std::unique_ptr<BuiltModel> built_;
   std::chrono::steady_clock::time_point start_;
   double feature_seconds_ = 0;
+  std::optional<Index> validated_;  // the step of the weights that the result's valid_* are of, if it is one
 };
 
 }  // namespace

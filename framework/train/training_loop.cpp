@@ -88,10 +88,11 @@ class Loop {
     line.set("training_seconds", state_.training_seconds);
     line.set("skipped_updates", state_.skipped.total);
     keep(line);
-    log_info(
-        fmt::format("step {}/{}  epoch {:.2f}  loss {:.4f}  perplexity {:.2f}  rate {:.3g}  {:.0f} tokens/s",
-                    state_.step, trainer_.total_steps(), trainer_.epoch(), line.number("loss"),
-                    line.number("perplexity"), report.learning_rate, line.number("tokens_per_second")));
+    log_info(fmt::format(
+        "step {}/{}  epoch {:.2f}  loss {:.4f}  perplexity {:.2f}  rate {:.3g}  {:.0f} tokens/s{}",
+        state_.step, trainer_.total_steps(), trainer_.epoch(), line.number("loss"), line.number("perplexity"),
+        report.learning_rate, line.number("tokens_per_second"),
+        sums.source_tokens > 0 ? " (source and target)" : ""));
     state_.interval = {};
     state_.interval_seconds = 0;
   }

@@ -1,6 +1,7 @@
 #include "data/generated.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "config/error.h"
@@ -82,8 +83,30 @@ TEST_CASE("generated splits do not overlap and depend on the seed alone") {
   CHECK(std::equal(task.train.sources.begin(), task.train.sources.end(), more.train.sources.begin()));
 }
 
+TEST_CASE("lengths with few sequences are learned as often as they are tested, from other sequences") {
+  const Task task = load("kind: copy, symbols: 8, max_length: 5, train: 4000, valid: 500, test: 500");
+  const auto shares = [](const Corpus& corpus) {
+    std::map<std::size_t, double> share;
+    for (const Example& example : corpus.examples)
+      share[example.source.size() - 1] += 1.0 / static_cast<double>(corpus.examples.size());
+    return share;
+  };
+  for (const Corpus* corpus : {&task.train, &task.valid, &task.tests[0].corpus})
+    for (std::size_t length = 1; length <= 5; ++length) {
+      INFO("length " << length);
+      CHECK(shares(*corpus)[length] == Approx(0.2).margin(0.06));
+    }
+  std::set<std::string> trained(task.train.sources.begin(), task.train.sources.end());
+  const std::set<std::string> valid(task.valid.sources.begin(), task.valid.sources.end());
+  for (const std::string& line : task.tests[0].corpus.sources) {
+    CHECK_FALSE(trained.contains(line));
+    if (line.size() < 8) CHECK_FALSE(valid.contains(line));  // one to four symbols
+  }
+  for (const std::string& line : valid) CHECK_FALSE(trained.contains(line));
+}
+
 TEST_CASE("settings that cannot work are refused") {
-  CHECK_THROWS_AS(load("kind: copy, symbols: 2, min_length: 1, max_length: 2"), DataError);
+  CHECK_THROWS_AS(load("kind: copy, symbols: 1, max_length: 1"), DataError);
   CHECK_THROWS_AS(load("kind: copy, min_length: 4, max_length: 3"), ConfigError);
   CHECK_THROWS_AS(load("kind: copy, symbols: 0"), ConfigError);
   CHECK_THROWS_AS(load("kind: cpoy"), ConfigError);

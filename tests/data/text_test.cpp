@@ -62,7 +62,7 @@ TEST_CASE("broken text files name file and line") {
   write_file(path,
              "good\nb\xff"
              "d\n");
-  CHECK_THROWS_WITH(read_lines(path), path.string() + ":2: invalid UTF-8 at byte 1 of the line");
+  CHECK_THROWS_WITH(read_lines(path), path.string() + ":2: invalid UTF-8 at byte 2 of the line");
   write_file(path, std::string("a\nb\nc\0d\n", 8));
   CHECK_THROWS_WITH(read_lines(path), path.string() + ":3: NUL byte; expected plain text");
   CHECK_THROWS_AS(read_lines(scratch.path() / "absent"), DataError);

@@ -60,7 +60,8 @@ class Accumulate(SystemTest):
         return self.attnlab("reproduce", f"toy/{name}", "--no-report", "--accumulate", *arguments, code=code)
 
     def test_only_what_is_not_kept_is_made(self):
-        self.attnlab("reproduce", "toy/parts", "--no-report")
+        made = self.attnlab("reproduce", "toy/parts", "--no-report")
+        self.assertIn("parts: results kept in experiments/toy/results and experiments/toy/README.md", made.err)
         first, table = self.runs(), (self.folder / "experiments/toy/README.md").read_text()
         again = self.go_on_elsewhere()
         self.assertIn("4 runs; 4 are there already, 4 of them as kept results alone", again.err)

@@ -217,6 +217,15 @@ class Scores(SystemTest):
         self.assertRegex(self.attnlab("score", "--sys", "sys", "--ref", "ref", "ref2").out, r"\b48\.53")
         self.assertIn("100", self.attnlab("score", "--sys", "same", "--ref", "ref", "--metric", "chrf").out)
 
+    def test_shares_have_four_decimals(self):
+        self.write("ref", "".join(f"{i}\n" for i in range(200)))
+        self.write("sys", "".join(f"{max(i, 3)}\n" for i in range(200)))
+        self.write("worse", "".join(f"{max(i, 9)}\n" for i in range(200)))
+        out = self.attnlab("score", "--sys", "sys", "--ref", "ref", "--metric", "exact_match", "--baseline", "worse").out
+        self.assertRegex(out, r"(?m)^exact_match = 0\.9850$")
+        self.assertRegex(out, r"system 0\.\d{4} \+- 0\.\d{4}, baseline 0\.\d{4} \+- 0\.\d{4}, p = ")
+        self.assertRegex(self.attnlab("score", "--sys", "sys", "--ref", "ref", "--metric", "chrf").out, r"= \d+\.\d\d\n")
+
     def test_unlike_line_counts(self):
         self.write("sys", "a\nb\n")
         self.write("ref", "a\n")

@@ -2,6 +2,7 @@
 
 import json
 
+from report_test import python_that_draws
 from support import SystemTest, main
 
 
@@ -34,6 +35,18 @@ class PruneTest(SystemTest):
         self.assertLess(len(self.weights("removed")), len(self.weights("masked")))
         self.assertEqual(self.attnlab("translate", "removed", stdin=b"1 2 3\n").returncode, 0)
         self.attnlab("probe", "removed", "head_importance")
+
+    def test_what_makes_its_scores_is_said(self):
+        self.attnlab("prune", "run", "--write", "masked", "--share", "0.5")
+        done = self.attnlab("results", "masked", code=2)
+        self.assertIn("masked: a run without result.json", done.err)
+        self.assertIn("eval masked", done.err)
+        if not python_that_draws():
+            return print("SKIPPED: the report, no Python with matplotlib here; tools/setup.sh installs one")
+        done = self.attnlab("report", "run", "masked", "--views", "0")
+        self.assertIn("attnlab eval masked --outputs masked/outputs", done.err)
+        self.attnlab("eval", "masked", "--outputs", "masked/outputs")
+        self.assertNotIn("--outputs", self.attnlab("report", "run", "masked", "--views", "0").err)
 
     def test_models_with_no_head_of_a_type_left_are_runs_and_can_be_pruned_again(self):
         for name, choice in (("blind", ["--heads", "*.cross_attention.heads.*"]), ("headless", ["--share", "1"])):

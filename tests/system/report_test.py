@@ -180,7 +180,7 @@ study:
         self.attnlab("report", "runs/parts", "--views", "1")
         page = self.page()
         for words in ("Is &lt;b&gt;this&lt;/b&gt; escaped?", "&lt;b&gt;narrow&lt;/b&gt; is worse", "half &amp; &lt;i&gt;half&lt;/i&gt;",
-                      "95 % over seeds, sentences", "difference, 95 % over seeds, sentences", "1 of 2 runs made by other code",
+                      "95 % over seeds, sentences", "difference, 95 % over seeds, sentences", "drawn again from 2 seeds", "1 of 2 runs made by other code",
                       "2 of 2 runs failed", "s.e.m. 0", "1 key differs from full", "threshold set", "(seeds 1, 2)",
                       "parts: the folders of 1 of 6 finished runs are not there"):
             self.assertTrue(words in page, f"{words!r} is missing")

@@ -1,5 +1,6 @@
 """Broken-off runs go on to the same bits: signals, kill -9, time limits."""
 
+import json
 import os
 import random
 import signal
@@ -31,9 +32,23 @@ class Resume(SystemTest):
             stopped = self.json("run", "checkpoints", "last", "state.json")["training"]["step"]
             self.assertGreaterEqual(stopped, step)
             self.assertLess(stopped, STEPS)
-        self.train("run", *long_run("--resume"))
+            self.check_paused(self.json("run", "result.json"), (self.folder / "log").read_text())
+        done = self.train("run", *long_run("--resume"))
         self.assert_same_bits("run", "unbroken")
         self.assertEqual(self.json("run", "result.json")["status"], "done")
+        self.assertNotIn("validation_step", self.json("run", "result.json"))
+        self.assertRegex(done.out, r"expected 0.*: reached")
+
+    def check_paused(self, result, said):
+        """A result of a broken-off run says of which step its validation is, and judges nothing."""
+        self.assertIn(f"paused at step {result['step']}", said)
+        self.assertNotIn("reached", said)
+        self.assertNotIn("expected_reached", result)
+        lines = map(json.loads, (self.folder / "run/metrics.jsonl").read_text().splitlines())
+        validated = [line["step"] for line in lines if "valid_nll" in line]
+        self.assertEqual("valid_nll" in result, bool(validated))
+        if validated:
+            self.assertEqual(result.get("validation_step", result["step"]), validated[-1])
 
     def test_kill_five_times(self):
         self.train("unbroken", *long_run())
@@ -73,8 +88,11 @@ class Resume(SystemTest):
 
     def test_time_limit(self):
         constant = ("--set", "train.schedule=constant", "--set", "train.checkpoint_every=1000")
-        self.train("run", *constant, "--set", "train.max_steps=100000000", "--max-time", "1s")
+        done = self.train("run", *constant, "--set", "train.max_steps=100000000", "--max-time", "1s")
         self.assertEqual(self.json("run", "result.json")["status"], "out_of_time")
+        self.assertIn("paused at step", done.out)
+        self.assertIn("the expected score is judged when the run is done", done.out)
+        self.assertNotIn("reached", done.out)
         steps = self.json("run", "result.json")["step"]
         self.assertEqual(self.json("run", "checkpoints", "last", "state.json")["training"]["step"], steps)
         more = (*constant, "--set", f"train.max_steps={steps + 20}")

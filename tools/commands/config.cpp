@@ -2,6 +2,8 @@
 // said.
 #include <fmt/core.h>
 
+#include <filesystem>
+
 #include "command.h"
 #include "config/error.h"
 #include "config/schema.h"
@@ -44,8 +46,15 @@ int show(const ConfigOptions& options, const std::string& arm) {
   return 0;
 }
 
+// Of a run folder, the configuration that it was made with.
+std::string file_of(const std::string& name) {
+  const std::filesystem::path resolved = std::filesystem::path(name) / "config.yaml";
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(resolved, ignored) ? resolved.string() : name;
+}
+
 int show_difference(const std::string& a, const std::string& b) {
-  for (const auto& item : diff(*read(Tree::load({a})), *read(Tree::load({b}))))
+  for (const auto& item : diff(*read(Tree::load({file_of(a)})), *read(Tree::load({file_of(b)}))))
     fmt::print("{}: {} -> {}\n", item.path, item.a.empty() ? "(no such key)" : item.a,
                item.b.empty() ? "(no such key)" : item.b);
   return 0;
@@ -74,8 +83,8 @@ const Command command{
       showing->callback([=] { *chosen = [=] { return show(*options, *arm); }; });
       showing->add_option("--arm", *arm, "of a study: the configuration of this arm");
       CLI::App* comparing = app.add_subcommand("diff", "keys in which two configurations differ");
-      comparing->add_option("a", pair->first)->required();
-      comparing->add_option("b", pair->second)->required();
+      comparing->add_option("a", pair->first, "a YAML file, or a run folder")->required();
+      comparing->add_option("b", pair->second, "another")->required();
       comparing->callback([=] { *chosen = [=] { return show_difference(pair->first, pair->second); }; });
       CLI::App* listing = app.add_subcommand("schema", "every key with type, default, range and meaning");
       listing->add_flag("--json", *json, "as JSON");

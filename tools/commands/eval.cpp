@@ -1,12 +1,15 @@
 // attnlab eval RUN: all scores of a trained model on its task's test or validation sets.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "config/assignment.h"
 #include "config/error.h"
 #include "data/files.h"
+#include "option_ranges.h"
 #include "study/intervention.h"
 #include "train/evaluation.h"
 #include "train/log.h"
@@ -18,7 +21,7 @@ namespace {
 
 struct Options {
   std::string run, split = "test", outputs;
-  bool json = false;
+  bool split_given = false, json = false;
   std::int64_t beam = 0;
   std::vector<std::string> ablate, assignments;
 };
@@ -44,9 +47,13 @@ void check_vocabulary(const TrainedModel& trained, const Task& task) {
     log_warning("the data are not those that the run was trained on; scores may not compare");
 }
 
-std::vector<NamedCorpus> chosen_splits(Task task, const std::string& wanted) {
+// Without a wish: the test sets, or what there is instead.
+std::vector<NamedCorpus> chosen_splits(Task task, const Options& options) {
+  const std::string& wanted = options.split;
   if (wanted == "test" && !task.tests.empty()) return std::move(task.tests);
-  if (wanted == "valid") return {{"valid", std::move(task.valid)}};
+  const bool instead = !options.split_given && task.tests.empty() && !task.valid.examples.empty();
+  if (instead) log_info("this task has no test split; its validation split is scored (--split valid)");
+  if (wanted == "valid" || instead) return {{"valid", std::move(task.valid)}};
   std::string known = "valid";
   for (NamedCorpus& test : task.tests) {
     if (test.name == wanted) return {std::move(test)};
@@ -82,7 +89,9 @@ void print_table(const std::string& weights, const std::vector<Evaluation>& all)
     }
     row("nll", fmt::format("{:.4f}", one.nll),
         fmt::format("nats a token; {} sentences, {} tokens", one.sentences, one.tokens));
-    row("perplexity", fmt::format("{:.3f}", std::exp(one.nll)), "");
+    const auto& scores = one.scores.scores;
+    if (std::none_of(scores.begin(), scores.end(), [](const Score& s) { return s.name == "perplexity"; }))
+      row("perplexity", fmt::format("{:.3f}", std::exp(one.nll)), "");
   }
 }
 
@@ -125,7 +134,8 @@ std::unique_ptr<Interventions> interventions_of(const Options& options, const Ta
 int eval(const Options& options) {
   std::vector<std::string> assignments = options.assignments;
   assignments.emplace_back("decode.n_best=1");
-  if (options.beam > 0) assignments.push_back("decode.beam=" + std::to_string(options.beam));
+  if (options.beam > 0)
+    assignments.push_back(assignment_of_option("--beam", fmt::format("decode.beam={}", options.beam)));
   TrainedModel trained = load_trained_model(options.run, assignments);
   if (options.beam > 0 && trained.spec->decode.sample)
     throw ConfigError("error: --beam: this run samples; for a search add --set decode.sample=false");
@@ -134,8 +144,7 @@ int eval(const Options& options) {
   ProbeSubject reference = subject_of(trained);
   const auto interventions = interventions_of(options, task, reference);
   std::vector<Evaluation> all;
-  for (const NamedCorpus& split : chosen_splits(task, options.split))
-    all.push_back(evaluate(trained, task, split));
+  for (const NamedCorpus& split : chosen_splits(task, options)) all.push_back(evaluate(trained, task, split));
   if (!options.outputs.empty()) write_outputs(options.outputs, all);
   if (options.json)
     print_json(trained, task.metrics, all);
@@ -148,9 +157,11 @@ const Command command{
     "eval", "score a trained model on its task", [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       app.add_option("run", options->run, "run folder, or a checkpoint in it")->required();
-      app.add_option("--split", options->split, "test (all of them), valid, or the name of a test set")
-          ->capture_default_str();
-      app.add_option("--beam", options->beam, "hypotheses kept; decode.beam")->check(CLI::PositiveNumber);
+      const auto* split = app.add_option("--split", options->split,
+                                         "test (all of them; where there are none, valid), valid, or the "
+                                         "name of a test set")
+                              ->capture_default_str();
+      app.add_option("--beam", options->beam, "hypotheses kept; decode.beam")->check(positive_whole());
       app.add_flag("--json", options->json, "as JSON");
       app.add_option("--ablate", options->ablate,
                      "PATTERN=zero|mean|resample|uniform, of heads and sublayers, as in attnlab probe")
@@ -160,7 +171,10 @@ const Command command{
       app.add_option("--set", options->assignments, "a.b=value on top of the run's config")
           ->allow_extra_args(false)
           ->take_all();
-      return [options] { return eval(*options); };
+      return [options, split] {
+        options->split_given = split->count() > 0;
+        return eval(*options);
+      };
     }};
 
 }  // namespace

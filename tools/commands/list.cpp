@@ -6,6 +6,7 @@
 
 #include "attention/attention.h"
 #include "command.h"
+#include "config/closest.h"
 #include "config/error.h"
 
 namespace attnlab {
@@ -43,8 +44,11 @@ void print_entry(const std::string& registry, const RegistryEntry& entry) {
 
 int list(const std::string& wanted, bool json) {
   const auto names = registry_names();
-  if (!wanted.empty() && std::find(names.begin(), names.end(), wanted) == names.end())
-    throw ConfigError(fmt::format("list: no registry '{}'; there are {}", wanted, fmt::join(names, ", ")));
+  if (!wanted.empty() && std::find(names.begin(), names.end(), wanted) == names.end()) {
+    const std::string near = closest_match(wanted, names);
+    throw ConfigError(fmt::format("error: no registry '{}'{}; there are: {}", wanted,
+                                  near.empty() ? "" : ", did you mean '" + near + "'?", join_names(names)));
+  }
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const auto& registry : names) {
     if (!wanted.empty() && registry != wanted) continue;

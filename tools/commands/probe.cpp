@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "config/error.h"
+#include "option_ranges.h"
 #include "probe_assignments.h"
 #include "study/intervention.h"
 #include "study/probe_files.h"
@@ -25,8 +26,7 @@ struct NamedProbe {
 
 std::vector<NamedProbe> chosen_probes(const Options& options, const ProbeAssignments& assignments) {
   std::vector<NamedProbe> probes;
-  for (const std::string& name : options.probes)
-    probes.push_back({name, make_probe(name, assignments.of(name))});
+  for (const std::string& name : options.probes) probes.push_back({name, assignments.make(name)});
   return probes;
 }
 
@@ -91,7 +91,7 @@ const Command command{
       app.add_option("--split", options->split, "without --text: valid, train, or the name of a test set")
           ->capture_default_str();
       app.add_option("--sentences", options->sentences, "of the split, at most")
-          ->check(CLI::PositiveNumber)
+          ->check(positive_whole())
           ->capture_default_str();
       app.add_option("--ablate", options->ablate,
                      "PATTERN=zero|mean|resample|uniform, of heads and sublayers: encoder.layers.*.mlp=mean, "

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "config/error.h"
+#include "option_ranges.h"
 #include "probe_assignments.h"
 #include "study/importance.h"
 #include "study/probe_files.h"
@@ -104,7 +105,7 @@ int write(const Options& options) {
 
 int study(const Options& options) {
   const ProbeAssignments assignments = split_assignments(options.assignments, {"head_pruning"});
-  const auto probe = make_probe("head_pruning", assignments.of("head_pruning"));
+  const auto probe = assignments.make("head_pruning");
   TrainedModel trained = load_for_probing(options.run, DType::f32, assignments.run);
   if (const std::string reason = probe->refusal(trained.model().spec()); !reason.empty())
     throw ConfigError("error: " + reason);
@@ -130,13 +131,13 @@ const Command command{
       app.add_option("--text", options->text, "file of lines SOURCE<TAB>TARGET to measure and score on");
       app.add_option("--sentences", options->sentences,
                      "validation sentences that the importance is measured on")
-          ->check(CLI::PositiveNumber)
+          ->check(positive_whole())
           ->capture_default_str();
       auto* write_to = app.add_option("--write", options->write,
                                       "no scores: write a run folder of the model with heads out");
       app.add_option("--share", options->share, "with --write: this share of the heads, the least important")
           ->needs(write_to)
-          ->check(CLI::Range(0.0, 1.0));
+          ->check(share());
       app.add_option("--type", options->type, "of these heads: encoder, decoder, cross or pooled")
           ->check(CLI::IsMember({"encoder", "decoder", "cross", "pooled"}))
           ->capture_default_str();

@@ -7,6 +7,7 @@
 #include "command.h"
 #include "config/error.h"
 #include "data/files.h"
+#include "option_ranges.h"
 #include "study/child.h"
 #include "study/report_data.h"
 
@@ -116,10 +117,10 @@ const Command command{
                      "sentences for the view of attention, one a line; a tab separates "
                      "source and target. Otherwise: from the validation split");
       app.add_option("--sentences", options->sentences, "in the view of attention")
-          ->check(CLI::PositiveNumber)
+          ->check(positive_whole())
           ->capture_default_str();
       app.add_option("--views", options->views, "runs whose attention is shown, at most; 0: none")
-          ->check(CLI::NonNegativeNumber)
+          ->check(not_negative_whole())
           ->capture_default_str();
       app.add_flag("--every-checkpoint", options->every_checkpoint,
                    "show the attention of all checkpoints kept");

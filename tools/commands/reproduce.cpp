@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "data/missing_file.h"
 #include "modules.h"
+#include "option_ranges.h"
 #include "study/board.h"
 #include "study/child.h"
 #include "study/record_results.h"
@@ -178,6 +179,8 @@ class Reproduction {
       return log_info(fmt::format("{}: the results in {} stay, which hold as much or what these lack",
                                   outcome.results.name, (kept / "results").string()));
     record_results(outcome.results, kept, file);
+    log_info(fmt::format("{}: results kept in {} and {}", outcome.results.name, (kept / "results").string(),
+                         (kept / "README.md").string()));
     record_board(options_.experiments);
   }
 
@@ -210,7 +213,7 @@ const Command command{
       app.add_option("studies", options->studies, "files or names below configs/; all otherwise");
       CLI::Option* quick = app.add_flag("--quick", options->quick, "their quick versions, in minutes");
       app.add_option("--jobs", options->jobs, "runs at a time; they share the threads")
-          ->check(CLI::PositiveNumber);
+          ->check(positive_whole());
       app.add_option("--budget", options->budget, "time for each study, such as 2h; cuts seeds");
       app.add_flag("--reuse-stale", options->reuse_stale, "take results that other code made");
       app.add_flag("--accumulate", options->accumulate,

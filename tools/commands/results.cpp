@@ -6,6 +6,7 @@
 #include "command.h"
 #include "config/closest.h"
 #include "config/error.h"
+#include "modules.h"
 #include "study/results.h"
 #include "study/study.h"
 #include "train/durable_file.h"
@@ -28,6 +29,13 @@ fs::path file_of(const std::string& name, const fs::path& root) {
     for (const char* file : {"study/results.json", "result.json"})
       if (fs::exists(path / file)) return path / file;
   }
+  for (const fs::path& path : {fs::path(name), root / name})
+    if (fs::exists(path / "config.yaml"))
+      throw ConfigError(
+          "error: " + path.string() +
+          ": a run without result.json: it was broken off, goes on, or was written by attnlab prune; for its "
+          "scores: " +
+          command_to_type({"eval", path.string()}));
   throw ConfigError(
       fmt::format("error: {}: neither a run nor a study with results, nor a file of them, here or below {}",
                   name, root.string()));

@@ -7,6 +7,7 @@
 #include "config/error.h"
 #include "config/spec.h"
 #include "modules.h"
+#include "option_ranges.h"
 #include "study/child.h"
 #include "study/record_results.h"
 #include "study/run_index.h"
@@ -29,8 +30,18 @@ struct Options {
   int jobs = 0;  // 0: not given
 };
 
-void print_result(const Record& result) {
+// Whether the run was broken off and goes on with --resume.
+bool is_paused(const Record& result) {
+  const auto* status = result.find("status");
+  const auto is = [status](const char* text) { return *status == RecordValue(std::string(text)); };
+  return status != nullptr && (is("interrupted") || is("out_of_time"));
+}
+
+void print_result(const Record& result, const ExpectSpec& expect) {
   for (const auto& [name, value] : result.fields()) fmt::print("{:<32} {}\n", name, to_csv_field(value));
+  if (is_paused(result))
+    return fmt::print("paused at step {:.0f}{}\n", result.number("step"),
+                      expect.score ? "; the expected score is judged when the run is done" : "");
   const auto* reached = result.find("expected_reached");
   if (reached == nullptr) return;
   fmt::print(
@@ -176,12 +187,8 @@ int run(Options options) {
   note_start(*spec, run_options);
   note_mixture(*spec, run_options);
   const RunOutcome outcome = run_experiment(*spec, run_options);
-  print_result(outcome.result);
-  const auto* status = outcome.result.find("status");
-  const auto is = [status](const char* text) {
-    return status != nullptr && *status == RecordValue(std::string(text));
-  };
-  if (is("interrupted") || is("out_of_time"))
+  print_result(outcome.result, spec->expect);
+  if (is_paused(outcome.result))
     log_info("saved; to go on: " + command_to_go_on(options.config, run_options.folder));
   if (options.out.empty() && outcome.exit_code == 0)  // so that studies find its weights
     if (const auto identity = identity_of_folder(run_options.folder))
@@ -202,7 +209,7 @@ const Command command{
                    "build, take one step, validate, save and load; print estimates");
       app.add_flag("--quick", options->quick, "of a study: its quick version");
       app.add_option("--jobs", options->jobs, "of a study: runs at a time; they share the threads")
-          ->check(CLI::PositiveNumber);
+          ->check(positive_whole());
       app.add_option("--budget", options->budget, "of a study: time it may take, such as 2h; cuts seeds");
       app.add_flag("--reuse-stale", options->reuse_stale, "of a study: take results that other code made");
       app.add_flag("--profile", options->profile.on,

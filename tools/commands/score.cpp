@@ -1,7 +1,11 @@
 // attnlab score: BLEU or chrF of a file of hypotheses; with a second system, paired bootstrap.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "command.h"
+#include "config/error.h"
+#include "config/registry.h"
 #include "config/spec.h"
 #include "data/files.h"
 #include "train/bootstrap.h"
@@ -16,17 +20,21 @@ struct Options {
 };
 
 // The score's own keys may be set with --set tokenize=char and so on.
-struct ScoreChoice {
-  std::shared_ptr<ScoreSpec> score;
-  void fields(Fields& f) { f.kind("score", score, "how hypotheses are compared with references"); }
-};
-
 std::shared_ptr<ScoreSpec> score_of(const Options& options) {
-  std::vector<std::string> assignments{"score.kind=" + options.metric};
-  for (const auto& item : options.assignments) assignments.push_back("score." + item);
-  ScoreChoice choice;
-  read_spec(Tree::load({}, assignments), choice);
-  return choice.score;
+  std::shared_ptr<ScoreSpec> score;
+  try {
+    score = Registry<ScoreSpec>::make(options.metric);
+  } catch (const ConfigError& error) {
+    throw ConfigError(std::string("error: --metric: ") + error.what());
+  }
+  read_spec(Tree::load({}, options.assignments), *score);
+  return score;
+}
+
+// BLEU and chrF are out of a hundred, and stand as sacreBLEU prints them; shares need more decimals.
+int decimals_of(const Score& score) {
+  const bool of_hundred = score.name.starts_with("BLEU") || score.name.starts_with("chrF");
+  return of_hundred || score.value > 1 ? 2 : 4;
 }
 
 int score(const Options& options) {
@@ -36,18 +44,20 @@ int score(const Options& options) {
   for (const auto& file : options.references) references.push_back(read_lines(file));
   const auto print = [&](const Lines& lines) {
     const Score result = spec->corpus_score(lines, references);
-    fmt::print("{} = {:.2f}{}{}\n{}\n", result.name, result.value, result.details.empty() ? "" : " ",
-               result.details, result.signature);
+    fmt::print("{} = {:.{}f}{}{}\n{}\n", result.name, result.value, decimals_of(result),
+               result.details.empty() ? "" : " ", result.details, result.signature);
+    return decimals_of(result);
   };
-  print(system);
+  int decimals = print(system);
   if (options.baseline.empty()) return 0;
   const auto baseline = read_lines(options.baseline);
-  print(baseline);
+  decimals = std::max(decimals, print(baseline));
   const auto paired = paired_bootstrap(*spec, spec->statistics(baseline, references),
                                        spec->statistics(system, references), options.bootstrap);
   fmt::print(
-      "paired bootstrap over {} resamples: system {:.2f} +- {:.2f}, baseline {:.2f} +- {:.2f}, p = {:.4f}\n",
-      options.bootstrap.resamples, paired.system.mean, paired.system.interval, paired.baseline.mean,
+      "paired bootstrap over {0} resamples: system {2:.{1}f} +- {3:.{1}f}, baseline {4:.{1}f} +- {5:.{1}f}, "
+      "p = {6:.4f}\n",
+      options.bootstrap.resamples, decimals, paired.system.mean, paired.system.interval, paired.baseline.mean,
       paired.baseline.interval, paired.p_value);
   return 0;
 }

@@ -4,9 +4,11 @@
 #include <fmt/core.h>
 
 #include "command.h"
+#include "config/assignment.h"
 #include "config/error.h"
 #include "input_lines.h"
 #include "modules.h"
+#include "option_ranges.h"
 #include "train/log.h"
 #include "train/predict.h"
 
@@ -23,13 +25,17 @@ struct Options {
 
 // The flags are short for keys; --n-best is set later, when the beam is known.
 std::vector<std::string> assignments_of(const Options& options) {
-  std::vector<std::string> all{"decode.n_best=1"};
-  if (options.sample) all.emplace_back("decode.sample=true");
-  if (options.beam > 0) all.push_back("decode.beam=" + std::to_string(options.beam));
-  if (options.seed >= 0) all.push_back("seed=" + std::to_string(options.seed));
-  if (options.top_k >= 0) all.push_back("decode.top_k=" + std::to_string(options.top_k));
-  if (options.top_p >= 0) all.push_back(fmt::format("decode.top_p={}", options.top_p));
-  if (options.temperature >= 0) all.push_back(fmt::format("decode.temperature={}", options.temperature));
+  std::vector<std::string> all{assignment_of_option("--n-best", "decode.n_best=1")};
+  const auto add = [&all](const char* option, const std::string& assignment) {
+    all.push_back(assignment_of_option(option, assignment));
+  };
+  if (options.sample) add("--sample", "decode.sample=true");
+  if (options.beam > 0) add("--beam", fmt::format("decode.beam={}", options.beam));
+  if (options.seed >= 0) add("--seed", fmt::format("seed={}", options.seed));
+  if (options.top_k >= 0) add("--top-k", fmt::format("decode.top_k={}", options.top_k));
+  if (options.top_p >= 0) add("--top-p", fmt::format("decode.top_p={}", options.top_p));
+  if (options.temperature >= 0)
+    add("--temperature", fmt::format("decode.temperature={}", options.temperature));
   all.insert(all.end(), options.assignments.begin(), options.assignments.end());
   return all;
 }
@@ -108,16 +114,16 @@ const Command command{
     "translate", "write what a trained model makes of each line of stdin", [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       app.add_option("run", options->run, "run folder, or a checkpoint in it")->required();
-      app.add_option("--beam", options->beam, "hypotheses kept; decode.beam")->check(CLI::PositiveNumber);
+      app.add_option("--beam", options->beam, "hypotheses kept; decode.beam")->check(positive_whole());
       app.add_option("--n-best", options->n_best,
                      "so many hypotheses a line, as `index ||| text ||| score`, index from 0")
-          ->check(CLI::PositiveNumber);
+          ->check(positive_whole());
       app.add_flag("--sample", options->sample, "draw words instead of searching; decode.sample");
       app.add_option("--temperature", options->temperature, "of sampling; decode.temperature")
-          ->check(CLI::PositiveNumber);
-      app.add_option("--top-k", options->top_k, "of sampling; decode.top_k")->check(CLI::NonNegativeNumber);
-      app.add_option("--top-p", options->top_p, "of sampling; decode.top_p")->check(CLI::Range(0.0, 1.0));
-      app.add_option("--seed", options->seed, "of sampling")->check(CLI::NonNegativeNumber);
+          ->check(positive_real());
+      app.add_option("--top-k", options->top_k, "of sampling; decode.top_k")->check(not_negative_whole());
+      app.add_option("--top-p", options->top_p, "of sampling; decode.top_p")->check(share());
+      app.add_option("--seed", options->seed, "of sampling")->check(not_negative_whole());
       app.add_option("--set", options->assignments,
                      "a.b=value on top of the run's config, such as decode.beam=5")
           ->allow_extra_args(false)

@@ -9,6 +9,7 @@ import style
 from figures import format_number
 
 HERE = pathlib.Path(__file__).parent
+FEW_SEEDS = 5  # below that a bootstrap over seeds is much too narrow
 MARKS = {"reproduced": ("reproduced", "✓"), "not reproduced": ("not", "✗")}
 
 
@@ -148,7 +149,12 @@ def score_table(group):
             row.append(format_number(arm.parameters) if column == "parameters" and arm.parameters else summary_cell(arm.values(column)))
         rows.append(row)
         classes.append("control" if arm.control else "")
-    return table(columns, rows, set(range(1, len(columns))), classes)
+    drawn = max((len(arm.values(group.metric)) for arm in group.arms), default=0)
+    caution = ""
+    if known and group.seeds and 1 < drawn < FEW_SEEDS:
+        caution = (f"<p class='soft'>Intervals drawn again from {drawn} seeds are too narrow; where they and p disagree, "
+                   "go by p.</p>")
+    return table(columns, rows, set(range(1, len(columns))), classes) + caution
 
 
 def curve_table(group):
