@@ -17,10 +17,7 @@ std::vector<std::string> next_lines(Index count, Index done) {
   std::string line;
   while (static_cast<Index>(lines.size()) < count && std::getline(std::cin, line)) {
     const Index number = done + static_cast<Index>(lines.size()) + 1;
-    if (line.find('\0') != std::string::npos)
-      throw DataError(join_text("stdin:", number, ": NUL byte; expected plain text"));
-    if (const auto at = first_invalid_utf8(line))
-      throw DataError(join_text("stdin:", number, ": invalid UTF-8 at byte ", *at + 1, " of the line"));
+    if (const auto fault = plain_text_fault(line)) throw DataError(join_text("stdin:", number, ": ", *fault));
     lines.push_back(line);
   }
   return lines;

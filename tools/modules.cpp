@@ -8,27 +8,17 @@
 #include "train/program_digest.h"
 
 namespace attnlab {
-namespace {
-
-std::vector<std::string>& table() {
-  static std::vector<std::string> all;
-  return all;
-}
-
-}  // namespace
-
 void load_module(const std::string& file) {
   // A path without a slash would be looked up in the system's library folders.
   const std::string path = file.find('/') == std::string::npos ? "./" + file : file;
   if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
     throw ConfigError(fmt::format("--load {}: {}", file, dlerror()));
   note_loaded_module(path);
-  table().push_back(path);
 }
 
 std::vector<std::string> with_loaded_modules(const std::string& program) {
   std::vector<std::string> words{program};
-  for (const std::string& module : table()) words.insert(words.end(), {"--load", module});
+  for (const LoadedModule& module : noted_modules()) words.insert(words.end(), {"--load", module.path});
   return words;
 }
 

@@ -88,13 +88,8 @@ std::vector<std::string> split_lines(std::string_view text) {
 std::vector<std::string> read_lines(const fs::path& path) {
   std::vector<std::string> lines = split_lines(read_bytes(path));
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].find('\0') != std::string::npos) {
-      throw DataError(join_text(path.string(), ":", i + 1, ": NUL byte; expected plain text"));
-    }
-    if (const auto at = first_invalid_utf8(lines[i])) {
-      throw DataError(
-          join_text(path.string(), ":", i + 1, ": invalid UTF-8 at byte ", *at + 1, " of the line"));
-    }
+    if (const auto fault = plain_text_fault(lines[i]))
+      throw DataError(join_text(path.string(), ":", i + 1, ": ", *fault));
   }
   return lines;
 }

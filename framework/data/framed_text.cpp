@@ -18,6 +18,14 @@ FramedText between_symbols(const Tokenizer& words, std::vector<Token> ids, std::
   return text;
 }
 
+bool cut_to_room(std::vector<Token>& ids, std::optional<Index> room, Token eos) {
+  if (!room || static_cast<Index>(ids.size()) <= *room) return false;
+  const bool ended = ids.back() == eos;
+  ids.resize(static_cast<std::size_t>(*room));
+  if (ended) ids.back() = eos;
+  return true;
+}
+
 void require_known(const Tokenizer& symbols, const std::vector<Token>& ids) {
   const auto unknown = std::find(ids.begin(), ids.end(), symbols.unk());
   if (unknown == ids.end()) return;

@@ -18,6 +18,10 @@ struct FramedText {
 FramedText between_symbols(const Tokenizer& words, std::vector<Token> ids,
                            std::optional<Index> max_tokens = {});
 
+// Leaves out what a model with so much room does not read, but for an end that was there; whether that was
+// anything.
+bool cut_to_room(std::vector<Token>& ids, std::optional<Index> room, Token eos);
+
 // Of a task whose texts have symbols of the vocabulary alone: throws DataError where one is unknown.
 void require_known(const Tokenizer& symbols, const std::vector<Token>& ids);
 

@@ -1,7 +1,6 @@
 #include "data/generated.h"
 
 #include <cmath>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -35,8 +34,8 @@ class Splits {
  public:
   explicit Splits(const GeneratedSpec& settings) : settings_(settings) {}
 
-  Symbols next(const std::string& split) {
-    const std::uint64_t number = drawn_[split]++;
+  // The sequence of this number in its split.
+  Symbols draw(const std::string& split, std::uint64_t number) {
     for (std::uint64_t attempt = 0; attempt < kAttempts; ++attempt) {
       const bool again = attempt > 0 && split != kTrain;
       const std::string stream = again ? split + ".again" : split;
@@ -64,7 +63,7 @@ class Splits {
     return settings_.min_length + static_cast<Index>(random(stream, number).below(0, lengths));
   }
 
-  Symbols draw(const std::string& stream, std::uint64_t number, Index length) const {
+  Symbols draw_of_length(const std::string& stream, std::uint64_t number, Index length) const {
     const Random numbers = random(stream, number);
     Symbols symbols;
     for (Index i = 1; i <= length; ++i)
@@ -75,7 +74,7 @@ class Splits {
 
   std::optional<Symbols> draw_of_many(const std::string& split, const std::string& stream, std::uint64_t at,
                                       Index length) const {
-    Symbols sequence = draw(stream, at, length);
+    Symbols sequence = draw_of_length(stream, at, length);
     if (split == kTrain && held_out_.contains(sequence)) return {};
     return sequence;
   }
@@ -85,8 +84,8 @@ class Splits {
   std::optional<Symbols> draw_of_few(const std::string& split, const std::string& stream, std::uint64_t at,
                                      Index length) const {
     for (std::uint64_t attempt = 0; attempt < kAttempts; ++attempt) {
-      Symbols sequence =
-          attempt == 0 ? draw(stream, at, length) : draw(stream + ".few", at * kAttempts + attempt, length);
+      Symbols sequence = attempt == 0 ? draw_of_length(stream, at, length)
+                                      : draw_of_length(stream + ".few", at * kAttempts + attempt, length);
       if (home_of(sequence) == split) return sequence;
     }
     return {};
@@ -103,7 +102,6 @@ class Splits {
   }
 
   const GeneratedSpec& settings_;
-  std::map<std::string, std::uint64_t> drawn_;
   std::set<Symbols> held_out_;
 };
 
@@ -135,9 +133,12 @@ Task GeneratedSpec::load(const std::filesystem::path&) const {
                                target_ids(*task.target, corpus.references.back())});
   };
   Splits splits(*this);
-  for (Index i = 0; i < valid; ++i) add(task.valid, splits.next(kValid));
-  for (Index i = 0; i < test; ++i) add(task.tests.front().corpus, splits.next(kTest));
-  for (Index i = 0; i < train; ++i) add(task.train, splits.next(kTrain));
+  const auto fill = [&splits, &add](Corpus& corpus, const char* split, Index count) {
+    for (Index i = 0; i < count; ++i) add(corpus, splits.draw(split, static_cast<std::uint64_t>(i)));
+  };
+  fill(task.valid, kValid, valid);
+  fill(task.tests.front().corpus, kTest, test);
+  fill(task.train, kTrain, train);
   return task;
 }
 

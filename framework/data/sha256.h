@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace attnlab {
 
@@ -13,6 +14,11 @@ class Sha256 {
   void add(std::string_view bytes);
   // The length, then the bytes: so that two fields cannot run into each other.
   void add_field(std::string_view bytes);
+  // A field of the bytes of numbers.
+  template <class Number>
+  void add_numbers(const std::vector<Number>& numbers) {
+    add_field({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)});
+  }
   std::string hex() const;  // 64 digits of all bytes so far
 
  private:

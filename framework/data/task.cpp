@@ -6,18 +6,12 @@
 namespace attnlab {
 namespace {
 
-void add_ids(Sha256& hash, const std::vector<Token>& ids) {
-  hash.add_field({reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(Token)});
-}
-
 void add_corpus(Sha256& hash, const Corpus& corpus) {
   hash.add_field(std::to_string(corpus.examples.size()));
   for (const Example& example : corpus.examples) {
-    add_ids(hash, example.source);
-    add_ids(hash, example.target);
-    if (!example.vectors.empty())
-      hash.add_field(
-          {reinterpret_cast<const char*>(example.vectors.data()), example.vectors.size() * sizeof(float)});
+    hash.add_numbers(example.source);
+    hash.add_numbers(example.target);
+    if (!example.vectors.empty()) hash.add_numbers(example.vectors);
   }
   for (const auto* const lines : {&corpus.sources, &corpus.references}) {
     hash.add_field(std::to_string(lines->size()));

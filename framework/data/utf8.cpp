@@ -52,6 +52,12 @@ std::optional<std::size_t> first_invalid_utf8(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<std::string> plain_text_fault(std::string_view line) {
+  if (line.find('\0') != std::string_view::npos) return "NUL byte; expected plain text";
+  const auto at = first_invalid_utf8(line);
+  return at ? std::optional(join_text("invalid UTF-8 at byte ", *at + 1, " of the line")) : std::nullopt;
+}
+
 std::vector<char32_t> code_points(std::string_view text) {
   std::vector<char32_t> out;
   out.reserve(text.size());

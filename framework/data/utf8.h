@@ -14,6 +14,8 @@ std::optional<char32_t> take_code_point(std::string_view& text);
 
 // Byte offset of the first fault, or nothing.
 std::optional<std::size_t> first_invalid_utf8(std::string_view text);
+// Why a line is no plain text, with the byte from 1: a NUL byte or invalid UTF-8. Nothing if it is.
+std::optional<std::string> plain_text_fault(std::string_view line);
 
 // All code points. Throws DataError if the text is not valid UTF-8.
 std::vector<char32_t> code_points(std::string_view text);

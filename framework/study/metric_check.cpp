@@ -52,7 +52,7 @@ void check_metrics(const Study& study, const Planner& planner) {
   for (const std::string& metric : study.spec.columns)
     require(study, planner, metric, study.error_about("columns"), problems);
   bool sweeps = false;
-  for (std::size_t arm = 0; arm < study.arms.size(); ++arm) sweeps = sweeps || !planner.rates(arm).empty();
+  for (std::size_t arm = 0; arm < study.arms.size() && !sweeps; ++arm) sweeps = !planner.rates(arm).empty();
   if (sweeps) require(study, planner, study.spec.rates.choose_by, study.error_about("rates"), problems);
   for (const Claim& claim : study.claims)
     require(study, planner, claim.spec->metric,

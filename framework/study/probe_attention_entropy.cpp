@@ -114,8 +114,7 @@ struct AttentionEntropy final : ProbeSpec {
     result.tables.push_back(std::move(table));
     result.notes.emplace_back(
         "entropy in nats; relative: over the largest possible, ln of the keys seen; one_before: of all "
-        "queries, "
-        "also the first, which has none before it");
+        "queries, also the first, which has none before it");
     return result;
   }
 };

@@ -15,10 +15,7 @@ std::string status_of(const fs::path& folder) {
   std::error_code error;
   if (!fs::exists(file, error)) return "";
   try {
-    const Record record = parse_record(read_small_file(file), file.string());
-    const RecordValue* status = record.find("status");
-    const auto* text = status ? std::get_if<std::string>(status) : nullptr;
-    return text ? *text : "";
+    return parse_record(read_small_file(file), file.string()).text("status");
   } catch (const IoError&) {
     return "";
   }

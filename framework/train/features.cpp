@@ -30,17 +30,12 @@ void require_frozen_body(const ExperimentSpec& spec, const Task& task, const Par
                         parameter->name() + " does");
 }
 
-template <class Number>
-void add_numbers(Sha256& hash, const std::vector<Number>& numbers) {
-  hash.add_field({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)});
-}
-
 // What the body reads; labels and lines are for others.
 void add_inputs(Sha256& hash, const Corpus& corpus) {
   hash.add_field(std::to_string(corpus.examples.size()));
   for (const Example& example : corpus.examples) {
-    add_numbers(hash, example.source);
-    add_numbers(hash, example.vectors);
+    hash.add_numbers(example.source);
+    hash.add_numbers(example.vectors);
     hash.add_field(std::to_string(example.source_rows()));
   }
 }

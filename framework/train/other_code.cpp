@@ -13,19 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_in(const Record& record, const std::string& name) {
-  const RecordValue* value = record.find(name);
-  const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(value);
-  return text == nullptr ? "" : *text;
-}
-
 std::string field_of(std::size_t number) { return join_text("module_", number); }
 
 std::vector<LoadedModule> modules_in(const Record& environment) {
   std::vector<LoadedModule> modules;
   for (std::size_t number = 1; environment.find(field_of(number)) != nullptr; ++number)
-    modules.push_back(
-        {text_in(environment, field_of(number)), text_in(environment, field_of(number) + "_content")});
+    modules.push_back({environment.text(field_of(number)), environment.text(field_of(number) + "_content")});
   return modules;
 }
 
@@ -72,7 +65,7 @@ Record module_record() {
 }
 
 std::vector<CodeDifference> code_differences(const Record& environment) {
-  const std::string code = text_in(environment, "code");  // where several had part: "… and …"
+  const std::string code = environment.text("code");  // where several had part: "… and …"
   const auto had_part = [&code](const std::string& digest) { return code.find(digest) != std::string::npos; };
   if (had_part(program_digest())) return {};
   const std::vector<LoadedModule> there = modules_in(environment);

@@ -11,14 +11,6 @@
 namespace attnlab {
 namespace {
 
-bool cut_to_room(std::vector<Token>& ids, std::optional<Index> room, Token eos) {
-  if (!room || static_cast<Index>(ids.size()) <= *room) return false;
-  const bool ended = ids.back() == eos;
-  ids.resize(static_cast<std::size_t>(*room));
-  if (ended) ids.back() = eos;
-  return true;
-}
-
 Prediction prediction_of(const std::vector<TokenScore>& best, Index labels) {
   Prediction prediction{best.front().token, std::vector<double>(static_cast<std::size_t>(labels))};
   for (const TokenScore& one : best)

@@ -58,6 +58,12 @@ double Record::number(std::string_view name) const {
   throw IoError(join_text("'", name, value == nullptr ? "' is missing" : "' is not a number"));
 }
 
+std::string Record::text(std::string_view name) const {
+  const RecordValue* value = find(name);
+  const auto* held = value == nullptr ? nullptr : std::get_if<std::string>(value);
+  return held == nullptr ? "" : *held;
+}
+
 std::string to_json_line(const Record& record) {
   return to_json(record).dump(-1, ' ', false, Json::error_handler_t::replace);
 }

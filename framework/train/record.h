@@ -22,6 +22,8 @@ class Record {
   const RecordValue* find(std::string_view name) const;              // nullptr if there is none
   // A number as double. Throws IoError if the name is missing or no number.
   double number(std::string_view name) const;
+  // A text; empty if the name is missing or no text.
+  std::string text(std::string_view name) const;
   const std::vector<std::pair<std::string, RecordValue>>& fields() const { return fields_; }
   bool operator==(const Record&) const = default;
 

@@ -96,10 +96,7 @@ RunFolder::RunFolder(fs::path path, FolderMode mode) : path_(std::move(path)), m
 bool RunFolder::finished() const {
   const fs::path result = path_ / "result.json";
   if (!fs::exists(result)) return false;
-  const Record record = parse_record(read_small_file(result), result.string());
-  const RecordValue* status = record.find("status");
-  const auto* text = status == nullptr ? nullptr : std::get_if<std::string>(status);
-  return text != nullptr && finished_status(*text);
+  return finished_status(parse_record(read_small_file(result), result.string()).text("status"));
 }
 
 bool RunFolder::has_checkpoint() const { return last_checkpoint(checkpoints()).has_value(); }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "data/framed_text.h"
+
 namespace attnlab {
 namespace {
 
@@ -33,13 +35,6 @@ Ids prompt_of(const TrainedModel& trained, const std::string& line) {
   Ids ids{words.eos()};
   for (const Token token : words.encode(line)) ids.push_back(token);
   return ids;
-}
-
-bool cut_source(Ids& source, std::optional<Index> room, Token eos) {
-  if (!room || static_cast<Index>(source.size()) <= *room) return false;
-  source.resize(static_cast<std::size_t>(*room));
-  source.back() = eos;
-  return true;
 }
 
 // What is written follows the end of the prompt. It takes its room from the prompt, but not more than half.
@@ -76,7 +71,7 @@ std::vector<std::vector<TextHypothesis>> translate_lines(const TrainedModel& tra
     if (trained.source && ids.empty()) continue;
     if (trained.source) ids.push_back(trained.source->eos());
     const auto place = static_cast<Index>(i);
-    const bool cut = trained.source ? cut_source(ids, longest.source, trained.source->eos())
+    const bool cut = trained.source ? cut_to_room(ids, longest.source, trained.source->eos())
                                     : cut_prompt(ids, longest.target, spec.decode.max_extra);
     if (cut && cut_lines) cut_lines->push_back(first_line + place + 1);
     inputs.push_back(std::move(ids));

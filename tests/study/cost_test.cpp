@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "study/scored_arm.h"
+#include "study/small_experiment.h"
 #include "support/catch.h"
 #include "support/scratch.h"
 
@@ -10,17 +11,11 @@ using namespace attnlab;
 
 namespace {
 
-const std::string kExperiment = R"(
-name: base
-data: {task: {kind: reverse, train: 50, valid: 8, test: 8}}
-model: {width: 16, heads: 2, layers: 1}
-)";
-
 PlannedRun planned(std::size_t arm, bool trial, double cost) {
   PlannedRun run;
   run.arm = arm;
   run.trial = trial;
-  run.config = kExperiment;
+  run.config = kSmallExperiment;
   run.cost = cost;
   return run;
 }
@@ -55,7 +50,7 @@ TEST_CASE("runs that wait for the choice of a rate are awaited, one for each see
 
 TEST_CASE("an arm of one step does not train, whether it is called untrained or not") {
   const ScratchFolder root;
-  const Study study = read_study(Tree::parse(kExperiment + R"(
+  const Study study = read_study(Tree::parse(kSmallExperiment + R"(
 study:
   name: tried
   arms:

@@ -1,5 +1,6 @@
 // What a study makes of arms that are left out or misspelt.
 #include "config/error.h"
+#include "study/small_experiment.h"
 #include "study/study.h"
 #include "support/catch.h"
 
@@ -8,10 +9,7 @@ using namespace attnlab;
 namespace {
 
 Study read(const std::string& rest, const std::vector<std::string>& kept = {}) {
-  return read_study(Tree::parse(R"(
-name: base
-data: {task: {kind: reverse, train: 50, valid: 8, test: 8}}
-model: {width: 16, heads: 2, layers: 1}
+  return read_study(Tree::parse(kSmallExperiment + R"(
 study:
   name: tried
   arms: {base: {}, small: {model: {width: 8}}, large: {model: {width: 32}}}

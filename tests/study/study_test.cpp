@@ -8,6 +8,7 @@
 #include "study/baselines.h"
 #include "study/expectation_record.h"
 #include "study/identity.h"
+#include "study/small_experiment.h"
 #include "support/catch.h"
 #include "support/scratch.h"
 #include "train/durable_file.h"
@@ -16,13 +17,7 @@ using namespace attnlab;
 
 namespace {
 
-const std::string kBase = R"(
-name: base
-data: {task: {kind: reverse, train: 50, valid: 8, test: 8}}
-model: {width: 16, heads: 2, layers: 1}
-study:
-  name: tried
-)";
+const std::string kBase = kSmallExperiment + "study:\n  name: tried\n";
 
 Study read(const std::string& rest, bool quick = false) {
   return read_study(Tree::parse(kBase + rest, "s.yaml"), quick);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "command.h"
 #include "config/assignment.h"
@@ -20,8 +21,9 @@ namespace attnlab {
 namespace {
 
 struct Options {
-  std::string run, split = "test", outputs;
-  bool split_given = false, json = false;
+  std::string run, outputs;
+  std::optional<std::string> split;
+  bool json = false;
   std::int64_t beam = 0;
   std::vector<std::string> ablate, assignments;
 };
@@ -49,9 +51,9 @@ void check_vocabulary(const TrainedModel& trained, const Task& task) {
 
 // Without a wish: the test sets, or what there is instead.
 std::vector<NamedCorpus> chosen_splits(Task task, const Options& options) {
-  const std::string& wanted = options.split;
+  const std::string wanted = options.split.value_or("test");
   if (wanted == "test" && !task.tests.empty()) return std::move(task.tests);
-  const bool instead = !options.split_given && task.tests.empty() && !task.valid.examples.empty();
+  const bool instead = !options.split && task.tests.empty() && !task.valid.examples.empty();
   if (instead) log_info("this task has no test split; its validation split is scored (--split valid)");
   if (wanted == "valid" || instead) return {{"valid", std::move(task.valid)}};
   std::string known = "valid";
@@ -157,10 +159,9 @@ const Command command{
     "eval", "score a trained model on its task", [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       app.add_option("run", options->run, "run folder, or a checkpoint in it")->required();
-      const auto* split = app.add_option("--split", options->split,
-                                         "test (all of them; where there are none, valid), valid, or the "
-                                         "name of a test set")
-                              ->capture_default_str();
+      app.add_option("--split", options->split,
+                     "test (all of them; where there are none, valid), valid, or the name of a test set")
+          ->default_str("test");
       app.add_option("--beam", options->beam, "hypotheses kept; decode.beam")->check(positive_whole());
       app.add_flag("--json", options->json, "as JSON");
       app.add_option("--ablate", options->ablate,
@@ -171,10 +172,7 @@ const Command command{
       app.add_option("--set", options->assignments, "a.b=value on top of the run's config")
           ->allow_extra_args(false)
           ->take_all();
-      return [options, split] {
-        options->split_given = split->count() > 0;
-        return eval(*options);
-      };
+      return [options] { return eval(*options); };
     }};
 
 }  // namespace

@@ -32,9 +32,8 @@ struct Options {
 
 // Whether the run was broken off and goes on with --resume.
 bool is_paused(const Record& result) {
-  const auto* status = result.find("status");
-  const auto is = [status](const char* text) { return *status == RecordValue(std::string(text)); };
-  return status != nullptr && (is("interrupted") || is("out_of_time"));
+  const std::string status = result.text("status");
+  return status == "interrupted" || status == "out_of_time";
 }
 
 void print_result(const Record& result, const ExpectSpec& expect) {
@@ -114,12 +113,6 @@ std::string listed_code(const Record& environment) {
   return text;
 }
 
-std::string text_in(const Record& record, std::string_view name) {
-  const RecordValue* value = record.find(name);
-  const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(value);
-  return text == nullptr ? "" : *text;
-}
-
 // A run that goes on under another configuration or other code is neither the old nor the new one, and stays
 // so: its environment.json says that it is mixed. Throws ConfigError if it is finished, as another one.
 void note_mixture(const ExperimentSpec& spec, RunOptions& options) {
@@ -136,8 +129,7 @@ void note_mixture(const ExperimentSpec& spec, RunOptions& options) {
   if (!folder.has_checkpoint() || folder.resolved_config().empty()) return;
   const auto differences = differences_from(options.folder, spec);
   const Record before = folder.environment();
-  const std::string here = program_digest(), there = text_in(before, "code"),
-                    by = text_in(before, "mixed_by");
+  const std::string here = program_digest(), there = before.text("code"), by = before.text("mixed_by");
   const bool other_code = there.find(here) == std::string::npos;
   if (!differences.empty())
     log_warning(name + " was begun with another configuration: " + listed(differences));
