@@ -41,7 +41,10 @@ const Sequences& rows_read(const ModelSpec& spec, bool decoder, const ModelInput
 }
 
 std::vector<std::string> source_pieces(const ProbeSubject& subject, const Example& example) {
-  return subject.source == nullptr ? std::vector<std::string>() : pieces(subject.source, example.source);
+  if (subject.source != nullptr) return pieces(subject.source, example.source);
+  std::vector<std::string> places;
+  for (Index i = 1; i <= example.source_rows(); ++i) places.push_back(std::to_string(i));
+  return places;
 }
 
 std::vector<std::string> target_pieces(const ProbeSubject& subject, const Example& example) {

@@ -32,7 +32,8 @@ void for_each_batch(const ProbeSubject& subject,
 // reads the source; its targets are the answers.
 const Sequences& rows_read(const ModelSpec& spec, bool decoder, const ModelInput& input);
 
-// The tokens of an example as text: what the encoder reads, what the decoder reads.
+// The tokens of an example as text: what the encoder reads, what the decoder reads. Of vectors, which are no
+// text, their places from 1.
 std::vector<std::string> source_pieces(const ProbeSubject& subject, const Example& example);
 std::vector<std::string> target_pieces(const ProbeSubject& subject, const Example& example);
 

@@ -130,6 +130,17 @@ class ReportTest(SystemTest):
         for png in (self.folder / "report_figures").glob("*.png"):
             self.assertEqual(png.read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
 
+    def test_a_classifier_of_vectors(self):
+        self.write("bits.yaml", "precision: f32\ndata: {task: {kind: bit_xor, bits: 3, train: 32, valid: 8, test: 8}}\n"
+                   "model: {kind: decoder, head: last, tie: none, width: 16, heads: 2, layers: 1}\n"
+                   "train: {max_steps: 3, batch_tokens: 12}\n")
+        self.attnlab("run", "bits.yaml", "--out", "bits")
+        self.attnlab("report", "bits", "--sentences", "2")
+        views = json.loads(re.search(r"id='attention-data'>(.*?)</script>", self.page(), re.S).group(1))
+        sentence = views[0]["sentences"][0]
+        self.assertEqual(sentence["source"], [str(place) for place in range(1, sentence["maps"][0]["keys"] + 1)])
+        self.assertNotIn("cannot be drawn", self.page())
+
     def test_what_is_missing_is_named_and_the_rest_drawn(self):
         self.train("run")
         self.train("half", "--set", "train.max_steps=100000000", "--set", "train.schedule=constant", "--max-time", "1s")

@@ -80,6 +80,12 @@ std::string find_python(const fs::path& log) {
                   fmt::join(candidates, ", ")));
 }
 
+// Where Python says what went wrong.
+std::string last_line(const std::string& text) {
+  const std::vector<std::string> lines = split_lines(text);
+  return lines.empty() ? "" : lines.back();
+}
+
 int report(const Options& options) {
   const WorkFolder work;
   const std::string python = find_python(work.path() / "probe.log");
@@ -99,7 +105,7 @@ int report(const Options& options) {
   const int code = run_python(
       python, {drawing_program().string(), (work.path() / "data").string(), "--out", out.string()}, log);
   const std::string said = read_bytes(log);
-  if (code != 0) throw Error("the report could not be drawn:\n" + said);
+  if (code != 0) throw Error("the report could not be drawn: " + last_line(said) + "\n" + said);
   fmt::print("{}", said);
   return 0;
 }

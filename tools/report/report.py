@@ -158,7 +158,8 @@ class Report:
     def views(self):
         views = []
         for view in self.gathered["views"]:
-            loaded = head_view.load_view(self.folder / view["folder"], f"{view['run']}, {view['weights']}")
+            name = f"{view['run']}, {view['weights']}"
+            loaded = self.attempt(f"attention of {name}", lambda: head_view.load_view(self.folder / view["folder"], name))
             if loaded and loaded["sentences"]:
                 views.append(loaded)
         return views
