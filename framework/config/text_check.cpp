@@ -50,7 +50,7 @@ std::string refusal(std::string_view text, std::size_t i, std::size_t line_begin
     return "carriage return without a line feed";
   if (byte < 0x20 && byte != '\n' && byte != '\r') return fmt::format("control character 0x{:02X}", byte);
   if (character_length(text, i) == 0)
-    return fmt::format("invalid UTF-8: byte 0x{:02X} at offset {}", byte, i);
+    return fmt::format("invalid UTF-8: byte 0x{:02X}", byte);
   return {};
 }
 

@@ -34,6 +34,7 @@ RunResult run_result(const Job& job) {
     if (const auto* status = run.values.find("status")) run.status = std::get<std::string>(*status);
     run.code = job.code();
     run.precision = job.run().precision;
+    run.cpu = environment_in(job.run().folder).text("cpu");
     run.content = job.run().content;
   }
   return run;

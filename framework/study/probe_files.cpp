@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -43,11 +44,12 @@ std::string cell(const RecordValue& value) {
   return std::get<std::string>(value);
 }
 
-std::string to_text(const Table& table) {
+std::string to_text(const Table& table, std::size_t most_rows) {
   std::vector<std::vector<std::string>> lines{table.columns};
-  for (const auto& row : table.rows) {
+  const std::size_t shown = std::min(most_rows, table.rows.size());
+  for (std::size_t row = 0; row < shown; ++row) {
     lines.emplace_back();
-    for (const RecordValue& value : row) lines.back().push_back(cell(value));
+    for (const RecordValue& value : table.rows[row]) lines.back().push_back(cell(value));
   }
   std::vector<std::size_t> widths(table.columns.size());
   for (const auto& line : lines)
@@ -58,6 +60,7 @@ std::string to_text(const Table& table) {
       text += i + 1 == line.size() ? line[i] : fmt::format("{:<{}}  ", line[i], widths[i]);
     text += "\n";
   }
+  if (shown < table.rows.size()) text += fmt::format("… {} rows more\n", table.rows.size() - shown);
   return text;
 }
 
@@ -70,9 +73,9 @@ std::string to_json_text(const ProbeResult& result, const Record& about) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string to_text(const ProbeResult& result) {
+std::string to_text(const ProbeResult& result, std::size_t most_rows) {
   std::string text;
-  for (const Table& table : result.tables) text += to_text(table);
+  for (const Table& table : result.tables) text += to_text(table, most_rows);
   for (const std::string& note : result.notes) text += note + "\n";
   return text;
 }

@@ -1,6 +1,7 @@
 // Lines of one's own as sentences to probe.
 #include "config/error.h"
 #include "data/labels.h"
+#include "data/unknown_pieces.h"
 #include "study/probe_subject.h"
 #include "train/decode.h"
 #include "train/log.h"
@@ -77,12 +78,15 @@ Corpus text_corpus(const TrainedModel& trained, const std::vector<std::string>& 
     if (const std::string reason = label_refusal(trained); !reason.empty())
       throw ConfigError("error: text of one's own: " + reason);
   Corpus corpus;
+  UnknownPieces unknown(trained.source ? *trained.source : *trained.target);
   for (const std::string& whole : lines) {
     const TextLine line = text_line(whole, corpus.examples.size() + 1);
+    unknown.count(trained.source ? line.source : whole);
     corpus.examples.push_back(text_example(trained, whole, line));
     corpus.sources.push_back(line.source);
     if (line.target) corpus.references.push_back(*line.target);
   }
+  if (const std::string text = unknown.text(); !text.empty()) log_warning(text);
   const std::size_t without = corpus.examples.size() - corpus.references.size();
   if (without == 0) return corpus;
   corpus.references.clear();

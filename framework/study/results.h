@@ -20,6 +20,7 @@ struct RunResult {
   std::string code;  // digest of the code that made it
   bool stale = false;
   std::string precision;  // "f32", "bf16" or "f64"; empty where nothing was computed or it is not known
+  std::string cpu;        // that it was made on; empty likewise
   std::string content;    // what it is: configuration, data, precision and probes
   Record values;
 

@@ -54,6 +54,12 @@ std::string text_in(const Record& record, const char* name) {
   return value ? to_csv_field(*value) : "unknown";
 }
 
+// Where the runs do not say what they were made on, that of the last judgement stands for it.
+std::string cpus_text(const StudyResults& results) {
+  const std::vector<std::string> cpus = cpus_of(results);
+  return cpus.empty() ? text_in(results.environment, "cpu") : fmt::format("{}", fmt::join(cpus, " and "));
+}
+
 }  // namespace
 
 std::string markdown_table(const std::vector<TableRow>& rows, std::size_t text_columns_at_end) {
@@ -118,7 +124,7 @@ std::string results_markdown(const StudyResults& results) {
   std::string text = table_title(results) + ".";
   if (!results.source.empty()) text += " Published: " + results.source + ".";
   text += fmt::format(" {:.1f} hours of runs on {}, {} threads{}.\n\n", seconds_of(results) / 3600,
-                      text_in(results.environment, "cpu"), text_in(results.environment, "threads"),
+                      cpus_text(results), text_in(results.environment, "threads"),
                       precisions.empty() ? "" : fmt::format(", {}", fmt::join(precisions, " and ")));
   text += markdown_table(rows, rows[0].back() == "notes" ? 1 : 0);
   if (results.verdicts.empty()) return text;

@@ -16,6 +16,7 @@ Json json_of(const RunResult& run) {
   if (!run.error.empty()) json["error"] = run.error;
   if (run.stale) json["stale"] = true;
   if (!run.precision.empty()) json["precision"] = run.precision;
+  if (!run.cpu.empty()) json["cpu"] = run.cpu;
   if (!run.content.empty()) json["content"] = run.content;
   json["values"] = Json::parse(to_json_line(run.values));
   return json;
@@ -103,6 +104,7 @@ RunResult run_of(const Json& json, const std::string& where) {
   run.error = json.value("error", "");
   run.stale = json.value("stale", false);
   run.precision = json.value("precision", "");
+  run.cpu = json.value("cpu", "");
   run.content = json.value("content", "");
   run.values = parse_record(json.at("values").dump(), where);
   return run;

@@ -32,20 +32,29 @@ std::string signed_text(double value) {
 }
 
 // "seed 1 in bf16, 2 in f32, 3 in f32", or "in bf16" for all; empty where nothing was computed.
-std::string seeds_by_precision(const ArmResult& arm) {
+std::string seeds_by(std::string RunResult::*property, const char* preposition, const ArmResult& arm) {
   std::string text;
-  std::set<std::string> precisions;
+  std::set<std::string> values;
   for (const RunResult& run : arm.runs) {
-    if (run.precision.empty()) continue;
-    text += fmt::format("{}{} in {}", text.empty() ? "seed " : ", ", run.seed, run.precision);
-    precisions.insert(run.precision);
+    const std::string& value = run.*property;
+    if (value.empty()) continue;
+    text += fmt::format("{}{} {} {}", text.empty() ? "seed " : ", ", run.seed, preposition, value);
+    values.insert(value);
   }
-  return precisions.size() == 1 ? "in " + *precisions.begin() : text;
+  return values.size() == 1 ? fmt::format("{} {}", preposition, *values.begin()) : text;
 }
 
-// What is the same for all runs is said once, in the title.
+std::vector<std::string> values_of(std::string RunResult::*property, const StudyResults& results) {
+  std::set<std::string> found;
+  for (const ArmResult& arm : results.arms)
+    for (const RunResult& run : arm.runs)
+      if (!(run.*property).empty()) found.insert(run.*property);
+  return {found.begin(), found.end()};
+}
+
+// What is the same for all runs is said once, in the title or below it.
 struct Uniform {
-  bool precision = true, code = true;
+  bool precision = true, code = true, cpu = true;
 };
 
 std::string note_of(const ArmResult& arm, const Uniform& uniform) {
@@ -57,7 +66,9 @@ std::string note_of(const ArmResult& arm, const Uniform& uniform) {
       std::count_if(arm.runs.begin(), arm.runs.end(), [](const auto& run) { return run.stale; });
   if (stale > 0 && !uniform.code) add(fmt::format("{} of other code", stale));
   if (!uniform.precision)
-    if (const std::string seeds = seeds_by_precision(arm); !seeds.empty()) add(seeds);
+    if (const std::string seeds = seeds_by(&RunResult::precision, "in", arm); !seeds.empty()) add(seeds);
+  if (!uniform.cpu)
+    if (const std::string seeds = seeds_by(&RunResult::cpu, "on", arm); !seeds.empty()) add(seeds);
   if (arm.rate)
     add(fmt::format("rate {:.3g}{}, basin {:.0f} %", arm.rate->chosen, arm.rate->at_edge ? " (edge)" : "",
                     100 * arm.rate->basin_share));
@@ -172,19 +183,18 @@ bool all_of_other_code(const StudyResults& results) {
 }
 
 std::vector<std::string> precisions_of(const StudyResults& results) {
-  std::set<std::string> found;
-  for (const ArmResult& arm : results.arms)
-    for (const RunResult& run : arm.runs)
-      if (!run.precision.empty()) found.insert(run.precision);
-  return {found.begin(), found.end()};
+  return values_of(&RunResult::precision, results);
 }
+
+std::vector<std::string> cpus_of(const StudyResults& results) { return values_of(&RunResult::cpu, results); }
 
 std::vector<TableRow> arm_rows(const StudyResults& results) {
   Row head{"arm", "n", results.metric, "sd", "s.e.m.", "diff", "sd(diff)", "p", "published", "diff(publ)"};
   head.insert(head.end(), results.columns.begin(), results.columns.end());
   head.emplace_back("notes");
   std::vector<Row> rows{head};
-  const Uniform uniform{precisions_of(results).size() < 2, all_of_other_code(results)};
+  const Uniform uniform{precisions_of(results).size() < 2, all_of_other_code(results),
+                        cpus_of(results).size() < 2};
   for (const ArmResult& arm : results.arms) rows.push_back(row_of(results, arm, uniform));
   return without_empty_columns(rows, results.columns);
 }

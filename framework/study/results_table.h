@@ -20,7 +20,7 @@ std::string verdict_footnote(const std::vector<ClaimVerdict>& verdicts);
 std::string markdown_table(const std::vector<TableRow>& rows, std::size_t text_columns_at_end);
 // Those in which runs were computed, "bf16" and "f32"; without those of which it is not known.
 std::vector<std::string> precisions_of(const StudyResults& results);
-
+std::vector<std::string> cpus_of(const StudyResults& results);
 // Whether every run that was computed is of other code than the program's.
 bool all_of_other_code(const StudyResults& results);
 

@@ -5,6 +5,7 @@
 #include "config/error.h"
 #include "train/checkpoint_store.h"
 #include "train/log.h"
+#include "train/other_code.h"
 #include "train/place_weights.h"
 #include "train/published_model.h"
 
@@ -19,6 +20,8 @@ WeightReport place(const ExperimentSpec& spec, const std::filesystem::path& path
                          model.family->not_ours(), spec.model, seed, parameters);
   }
   const Checkpoint checkpoint(find_checkpoint(path), Checkpoint::Parts::weights);  // checks that it is whole
+  const std::filesystem::path folder = std::filesystem::absolute(checkpoint.folder()).lexically_normal();
+  warn_of_other_code(folder.parent_path().parent_path());  // RUN/checkpoints/step-N -> RUN
   WeightFiles files(checkpoint.folder() / "model.safetensors");
   return place_weights(files, placements_by_name(files.names()), {}, spec.model, seed, parameters);
 }

@@ -18,7 +18,7 @@ class Loop {
         options_(options),
         store_(folder.checkpoints(), trainer.retention()),
         metrics_(folder.path(), state_.step),
-        saved_step_(state_.step) {
+        saved_step_(last_checkpoint(folder.checkpoints()) ? state_.step : -1) {
     result_.last_validation = metrics_.last_validation();
     if (spec.log.tensorboard) events_.emplace(folder.path() / "tensorboard", state_.step + 1);
   }
@@ -153,7 +153,7 @@ class Loop {
   MetricsLog metrics_;
   std::optional<EventFile> events_;  // for TensorBoard
   ProgressBar bar_;
-  Index saved_step_;
+  Index saved_step_;  // -1 where nothing is saved: a run that ends before its first step keeps its beginning
   LoopResult result_;
 };
 

@@ -36,6 +36,20 @@ TEST_CASE("runs of one seed pair where they were computed in one precision, or i
   CHECK(arm_rows(results)[2].back() == "seed 1 in bf16, 3 in f32");
 }
 
+TEST_CASE("results of several machines say what was made on which") {
+  StudyResults results = study_of({scored_arm("base", {1, 2}), scored_arm("arm", {2, 4})}, {1, 2});
+  results.environment.set("cpu", std::string("the judging one"));
+  CHECK(results_markdown(results).find("hours of runs on the judging one, ") != std::string::npos);
+  for (ArmResult& arm : results.arms) arm.runs[0].cpu = arm.runs[1].cpu = "A";
+  CHECK(results_markdown(results).find("hours of runs on A, ") != std::string::npos);
+  CHECK(arm_rows(results)[0].back() != "notes");
+  results.arms[1].runs[1].cpu = "B";
+  const StudyResults read = parse_results(results_json(results), "results.json");
+  CHECK(results_markdown(read).find("hours of runs on A and B, ") != std::string::npos);
+  CHECK(arm_rows(read)[1].back() == "on A");
+  CHECK(arm_rows(read)[2].back() == "seed 1 on A, 2 on B");
+}
+
 TEST_CASE("a comparison has its standard error, and a p-value where differences vary") {
   const ArmResult base = scored_arm("base", {1, 2, 4});
   const Comparison varied = compare(scored_arm("arm", {2, 4, 7}), base, "score");

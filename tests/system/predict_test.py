@@ -81,6 +81,16 @@ class PredictTest(SystemTest):
         self.assertRegex(self.predict(b"a film\n\na\0b\n", code=3).err, "stdin:3: NUL")
         self.assertIn("max_tokens", self.predict("", "--set", "data.task.max_tokns=9", code=2).err)
 
+    def test_words_that_the_model_does_not_know_are_counted(self):
+        done = self.predict("a good film\na gaudy film\nquite gaudy\n")
+        self.assertIn("stdin: 3 of 8 pieces of the text (in 2 of 3 lines, line 2 first) are unknown to the model: it reads <unk>", done.err)
+        self.assertNotIn("unknown", self.predict("a good film\n").err)
+        self.write("text", "a gaudy film\n")
+        self.assertIn("1 of 3 pieces of the text", self.attnlab("probe", "run", "residual_norm", "--text", "text").err)
+        self.train("writer")
+        done = self.attnlab("translate", "writer", stdin=b"1 2 many\n")
+        self.assertIn("stdin: 1 of 3 pieces of the text (in 1 of 1 lines, line 1 first)", done.err)
+
     def test_each_command_points_to_the_other(self):
         done = self.attnlab("translate", "run", stdin=b"a film\n", code=2)
         self.assert_log_only(done)

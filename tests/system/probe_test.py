@@ -48,6 +48,9 @@ class ProbeTest(SystemTest):
         some = [name for name in names if name not in ("head_pruning", "path_decomposition")]
         done = self.probe(*some, "--out", "found", "--sentences", "5")
         self.assertEqual(self.digest(), before)
+        rows = len(self.json("found", "attention_maps.json")["tables"]["tokens"]["rows"])
+        self.assertIn(f"\n… {rows - 20} rows more\n", done.out)
+        self.assertNotIn("rows more", self.probe("attention_maps", "--sentences", "5").out)
         for name in some:
             self.assertIn(name, done.out)
             found = self.json("found", name + ".json")

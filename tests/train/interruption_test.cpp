@@ -117,6 +117,23 @@ TEST_CASE("a result has the validation of the weights that are scored, also wher
   CHECK(result.number("valid_nll") == run.trainer->validate()->number("valid_nll"));
 }
 
+TEST_CASE("a run whose time is up before its first step is scored as it began, and goes on") {
+  const ScratchFolder scratch, whole;
+  SmallRun run(kConfig, {});
+  RunOptions options;
+  options.folder = scratch.path() / "run";
+  options.deadline = Deadline(std::chrono::seconds(0));
+  const Record result = run_experiment(run.spec, options).result;
+  CHECK(result.text("status") == "out_of_time");
+  CHECK(result.text("scored_weights") == "mean of the last 1 checkpoints");
+  CHECK(result.find("test_exact_match") != nullptr);
+  REQUIRE(go_on(options.folder, 0) == EndReason::steps_done);
+  REQUIRE(go_on(whole.path(), 0) == EndReason::steps_done);
+  CHECK(names_in(options.folder / "checkpoints") == names_in(whole.path() / "checkpoints"));
+  CHECK(scored_weights(options.folder, "mean of the last 3 checkpoints") ==
+        scored_weights(whole.path(), "mean of the last 3 checkpoints"));
+}
+
 TEST_CASE("where training ends, what an interruption left there becomes one of the schedule") {
   const ScratchFolder whole, broken;
   // Without a gain after step 2 patience is out at step 6.

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "config/error.h"
+#include "data/unknown_pieces.h"
 #include "input_lines.h"
 #include "modules.h"
 #include "train/log.h"
@@ -50,9 +51,11 @@ int predict(const Options& options) {
   log_info("weights: " + trained.weights);
   const Index at_once = lines_at_once(trained.spec->decode.batch_sentences);
   Index done = 0;
+  UnknownPieces unknown(*trained.source);
   while (true) {
     const auto lines = next_lines(at_once, done);
-    if (lines.empty()) return 0;
+    if (lines.empty()) break;
+    for (const std::string& line : lines) unknown.count(line);
     std::vector<Index> cut;
     for (const Prediction& prediction : predict_lines(trained, lines, done, &cut))
       fmt::print("{}\n", options.probabilities ? json_of(prediction, *trained.target)
@@ -64,6 +67,8 @@ int predict(const Options& options) {
                             "model.positions.max_length); cut"));
     done += static_cast<Index>(lines.size());
   }
+  if (const std::string text = unknown.text(); !text.empty()) log_warning("stdin: " + text);
+  return 0;
 }
 
 const Command command{"predict", "label each line of stdin with a trained classifier of texts",

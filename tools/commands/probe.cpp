@@ -19,6 +19,9 @@ struct Options {
   bool json = false, initial = false;
 };
 
+// Where the whole tables are in files, a look at each is enough.
+constexpr std::size_t kRowsBesideFiles = 20;
+
 struct NamedProbe {
   std::string name;
   std::shared_ptr<ProbeSpec> spec;
@@ -75,7 +78,8 @@ int probe(const Options& options) {
     if (options.json)
       fmt::print("{}", to_json_text(result, about));
     else
-      fmt::print("{}\n{}", one.name, to_text(result));
+      fmt::print("{}\n{}", one.name,
+                 options.out.empty() ? to_text(result) : to_text(result, kRowsBesideFiles));
   }
   return 0;
 }

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "config/assignment.h"
 #include "config/error.h"
+#include "data/unknown_pieces.h"
 #include "input_lines.h"
 #include "modules.h"
 #include "option_ranges.h"
@@ -100,14 +101,18 @@ int translate(const Options& options) {
   const Index at_once = lines_at_once(trained.spec->decode.batch_sentences);
   Index done = 0;
   bool warned = false;
+  UnknownPieces unknown(trained.source ? *trained.source : *trained.target);
   while (true) {
     const auto lines = next_lines(at_once, done);
-    if (lines.empty()) return 0;
+    if (lines.empty()) break;
+    for (const std::string& line : lines) unknown.count(line);
     std::vector<Index> cut;
     print(translate_lines(trained, lines, done, &cut), done, options.n_best > 0);
     warn_of_cuts(trained, cut, warned);
     done += static_cast<Index>(lines.size());
   }
+  if (const std::string text = unknown.text(); !text.empty()) log_warning("stdin: " + text);
+  return 0;
 }
 
 const Command command{
