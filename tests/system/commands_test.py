@@ -170,6 +170,15 @@ class Readme(SystemTest):
         self.attnlab("config", "check", "example.yaml")
         self.attnlab("run", "example.yaml", "--dry-run", "--set", "data.task.train=300", "--set", "data.task.valid=10")
 
+    def test_options_that_the_page_on_studies_names(self):
+        text = (SOURCE / "docs/studies.md").read_text()
+        known = "".join(self.attnlab(command, "--help").out for command in ("run", "reproduce", "results"))
+        known += self.attnlab("config", "schema", "--help").out
+        options = set(re.findall(r"(?<![\w-])--[a-z-]+", text))
+        self.assertGreater(len(options), 6)
+        for option in options:
+            self.assertIn(option, known)
+
     def test_keys_exist(self):
         schema = self.attnlab("config", "schema").out
         keys = set(re.findall(r"(?m)^([a-z_.0-9]+)(?: = |$)", schema))
