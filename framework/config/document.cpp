@@ -161,16 +161,23 @@ void Tree::set(const std::string& given) {
     value = std::move(section);
     end = dot;
   }
+  if (!first_assignment_) first_assignment_ = layers_.size();
   layers_.push_back(std::move(value));
 }
 
-ConfigNode Tree::take(std::string_view key) {
+void Tree::add_to_files(ConfigNode layer) {
+  layers_.insert(layers_.begin() + static_cast<std::ptrdiff_t>(first_assignment()), std::move(layer));
+  if (first_assignment_) ++*first_assignment_;
+}
+
+ConfigNode Tree::take_from(std::size_t first_layer, std::string_view key) {
   Overlays found;
-  for (const ConfigNode& layer : layers_)
-    if (const ConfigNode::Entry* entry = layer.find(key)) found.push_back({&entry->value, entry->position});
+  for (std::size_t i = first_layer; i < layers_.size(); ++i)
+    if (const ConfigNode::Entry* entry = layers_[i].find(key))
+      found.push_back({&entry->value, entry->position});
   ConfigNode taken = merge(found);
-  for (ConfigNode& layer : layers_)
-    std::erase_if(layer.entries, [key](const ConfigNode::Entry& entry) { return entry.key == key; });
+  for (std::size_t i = first_layer; i < layers_.size(); ++i)
+    std::erase_if(layers_[i].entries, [key](const ConfigNode::Entry& entry) { return entry.key == key; });
   return taken;
 }
 

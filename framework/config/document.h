@@ -25,8 +25,12 @@ class Tree {
   void set(const std::string& assignment);
   // One more layer on top: a map from a file that was read before.
   void add(ConfigNode layer) { layers_.push_back(std::move(layer)); }
+  // The same on top of the files, so that assignments still win.
+  void add_to_files(ConfigNode layer);
   // Takes a key of the top level out of every layer; returns what they say of it together (see merge).
-  ConfigNode take(std::string_view key);
+  ConfigNode take(std::string_view key) { return take_from(0, key); }
+  // Takes it out of the assignments, and of what was added on top of them.
+  ConfigNode take_assigned(std::string_view key) { return take_from(first_assignment(), key); }
 
   // Where the key with this dotted path was set last, if it was.
   std::optional<SourcePosition> where(std::string_view path) const;
@@ -49,8 +53,11 @@ class Tree {
   void add_file(const std::string& file, const SourcePosition* named_at, Loading& loading);
   void add_text(std::string_view text, const std::string& file, Loading& loading);
   void add_bases(const ConfigNode& root, const std::string& file, Loading& loading);
+  std::size_t first_assignment() const { return first_assignment_.value_or(layers_.size()); }
+  ConfigNode take_from(std::size_t first_layer, std::string_view key);
 
   std::vector<ConfigNode> layers_;
+  std::optional<std::size_t> first_assignment_;  // the lowest layer that is one
   std::vector<std::string> files_;
   std::vector<std::string> seen_;  // every name that may occur in a message
   Problems problems_;

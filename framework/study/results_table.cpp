@@ -69,7 +69,9 @@ std::string note_of(const ArmResult& arm, const Uniform& uniform) {
     if (const std::string seeds = seeds_by(&RunResult::precision, "in", arm); !seeds.empty()) add(seeds);
   if (!uniform.cpu)
     if (const std::string seeds = seeds_by(&RunResult::cpu, "on", arm); !seeds.empty()) add(seeds);
-  if (arm.rate)
+  if (arm.rate && arm.rate->chosen == 0)
+    add("no rate worked");
+  else if (arm.rate)
     add(fmt::format("rate {:.3g}{}, basin {:.0f} %", arm.rate->chosen, arm.rate->at_edge ? " (edge)" : "",
                     100 * arm.rate->basin_share));
   return note;

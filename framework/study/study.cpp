@@ -33,6 +33,18 @@ ConfigNode taken(ConfigNode& node, std::string_view key) {
   return value;
 }
 
+ConfigNode together(const ConfigNode& below, const ConfigNode& above) {
+  return merge({{&below, below.position}, {&above, above.position}});
+}
+
+// A section `study:` on top of another; each may have preparations in their short form.
+ConfigNode study_sections(ConfigNode below, ConfigNode above) {
+  for (ConfigNode* node : {&below, &above})
+    for (ConfigNode::Entry& entry : node->entries)
+      if (entry.key == "prepare") entry.value = written_out(std::move(entry.value));
+  return together(below, above);
+}
+
 class Reader {
  public:
   Reader(Tree tree, bool quick, std::vector<std::string> kept)
@@ -43,9 +55,11 @@ class Reader {
   Study read() {
     study_.files = tree_.files();
     start_ = tree_.where("study").value_or(tree_.start());
+    ConfigNode assigned = tree_.take_assigned("study");
     node_ = tree_.take("study");
-    const ConfigNode quick = taken(node_, "quick");
+    const ConfigNode quick = together(taken(node_, "quick"), taken(assigned, "quick"));
     if (study_.quick) apply_quick(quick);
+    node_ = study_sections(std::move(node_), std::move(assigned));
     for (const ConfigNode::Entry& entry : node_.entries) study_.places[entry.key] = entry.position;
     read_part({node_, "study", start_, kReadByHand}, study_.spec, problems_);
     const auto base = std::make_unique<ExperimentSpec>();
@@ -62,6 +76,7 @@ class Reader {
 
  private:
   // The quick section may hold what a file may hold: keys of the experiment, and a `study:` of its own.
+  // Assignments are on top of it, as of everything that files say.
   void apply_quick(ConfigNode quick) {
     if (quick.type == ConfigNode::Type::null) {
       problems_.add(start_, "'study.quick' is missing: this study has no quick version");
@@ -72,16 +87,10 @@ class Reader {
       return;
     }
     ConfigNode study = taken(quick, "study");
-    for (ConfigNode* node : {&node_, &study})
-      for (ConfigNode::Entry& entry : node->entries)
-        if (entry.key == "prepare") entry.value = written_out(std::move(entry.value));
-    node_ = merge({{&node_, node_.position}, {&study, study.position}});
     // Expectations are not mixed: those of the quick version stand alone.
-    if (const auto* expect = study.find("expect")) {
-      taken(node_, "expect");
-      node_.entries.push_back(*expect);
-    }
-    tree_.add(std::move(quick));
+    if (study.find("expect") != nullptr) taken(node_, "expect");
+    node_ = study_sections(std::move(node_), std::move(study));
+    tree_.add_to_files(std::move(quick));
   }
 
   void read_claims() {

@@ -127,6 +127,32 @@ TEST_CASE("a quick version lies on top, with expectations of its own") {
   CHECK(quick.folder_name() == "tried-quick");
 }
 
+TEST_CASE("assignments win over the quick version, and may speak of what it alone has") {
+  Tree tree = Tree::parse(std::string(kBase) + R"(
+  seeds: [1, 2, 3]
+  arms: {base: {}, other: {model: {layers: 2}}}
+  quick:
+    train: {max_steps: 5, log_every: 4}
+    study: {seeds: [1], only: [base], expect: {fast: {kind: band, arm: base, at_least: 0}}}
+)",
+                          "s.yaml");
+  for (const char* assignment : {"train.max_steps=3", "study.only=[]", "study.arms.other.model.layers=3",
+                                 "study.quick.train.log_every=2"})
+    tree.set(assignment);
+  const Study full = read_study(tree, false);
+  CHECK(full.spec.seeds == std::vector<std::int64_t>{1, 2, 3});
+  CHECK(*experiment_of(full.arms[0].tree)->train.max_steps == 3);
+  tree.set("study.expect.fast.at_least=0.5");
+  const Study quick = read_study(tree, true);
+  CHECK(names(quick) == Names{"base", "other"});
+  CHECK(quick.spec.seeds == std::vector<std::int64_t>{1});
+  REQUIRE(quick.claims.size() == 1);
+  const auto other = experiment_of(quick.arms[1].tree);
+  CHECK(*other->train.max_steps == 3);
+  CHECK(other->train.log_every == 2);
+  CHECK(other->model.stack.layers == 3);
+}
+
 TEST_CASE("what is wrong with a study is said with its place, all at once") {
   const std::string text =
       refusal("  arms: {a: {model: {widht: 3}}, b: {axes: {model.layers: []}}, c: {rates: [-1]}}\n");
