@@ -59,6 +59,12 @@ const std::vector<Preset>& presets() {
   return all;
 }
 
+std::string preset_names() {
+  std::string names;
+  for (const Preset& preset : presets()) names += (names.empty() ? "" : ", ") + std::string(preset.name);
+  return names;
+}
+
 // A pattern with the number of the last layer in the place of {last}.
 std::string with_last(std::string pattern, std::optional<Index> last) {
   const std::size_t at = pattern.find("{last}");
@@ -105,8 +111,9 @@ void require_match(const std::string& key, const std::vector<std::string>& patte
     const bool found = std::any_of(parameters.all().begin(), parameters.all().end(),
                                    [&matched](const auto& parameter) { return matched(parameter->name()); });
     if (!found && std::none_of(others.begin(), others.end(), matched))
-      problems += fmt::format("error: {}: '{}' matches no parameter{}; names are such as {}\n", key, pattern,
-                              hint_for(pattern, parameters), some_names(parameters));
+      problems += fmt::format("error: {}: '{}' matches no parameter{}; names are such as {}; parts are {}\n",
+                              key, pattern, hint_for(pattern, parameters), some_names(parameters),
+                              preset_names());
   }
   if (!problems.empty()) throw ConfigError(problems.substr(0, problems.size() - 1));
 }

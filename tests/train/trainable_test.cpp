@@ -95,6 +95,8 @@ TEST_CASE("a pattern that matches nothing is an error") {
   CHECK(message({{"all", "adapters"}, {}})
             .find("'adapters' matches no parameter, for this model has no such part") != std::string::npos);
   CHECK(message({{"all"}, {"layernorm"}}).find("train.frozen: 'layernorm'") == 7);
+  CHECK(message({{"all"}, {"layernorm"}}).find("; parts are all, head_only, layernorm_only, norms, ") !=
+        std::string::npos);
   CHECK(message({{"head_only"}, {"output.*"}}).find("leave no parameter") != std::string::npos);
   CHECK(message({{}, {}}).find("leave no parameter") != std::string::npos);
 }
