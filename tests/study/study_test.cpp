@@ -127,6 +127,16 @@ TEST_CASE("a quick version lies on top, with expectations of its own") {
   CHECK(quick.folder_name() == "tried-quick");
 }
 
+TEST_CASE("a claim is what it says beyond the defaults") {
+  const auto hash = [](const std::string& claim) {
+    return read("  arms: {base: {}}\n  expect: {c: {kind: band, arm: base, " + claim + "}}\n").claims[0].hash;
+  };
+  CHECK(hash("at_least: 0") == hash("at_least: 0, every_seed: false, alpha: 0.05"));
+  CHECK(hash("at_least: 0") != hash("at_least: 0, every_seed: true"));
+  CHECK(hash("at_least: 0") != hash("at_most: 0"));
+  CHECK(hash("at_least: 0") != hash("at_least: 0, metric: valid_nll"));
+}
+
 TEST_CASE("assignments win over the quick version, and may speak of what it alone has") {
   Tree tree = Tree::parse(std::string(kBase) + R"(
   seeds: [1, 2, 3]
