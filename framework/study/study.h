@@ -69,8 +69,8 @@ bool is_plain_name(std::string_view name);
 bool is_study(const Tree& tree);
 
 // Reads the study and every arm's configuration. `quick` puts the section study.quick on top of the files,
-// below the assignments; it may say what a file may say. Arms that `only` and `without` leave out are there, too, if `kept` names them, as
-// kept_only. Throws one ConfigError with all problems.
+// below the assignments; it may say what a file may say. Arms that `only` and `without` leave out are there,
+// too, if `kept` names them, as kept_only. Throws one ConfigError with all problems.
 Study read_study(Tree tree, bool quick, const std::vector<std::string>& kept = {});
 
 // The experiment of a configuration that read_study has checked.

@@ -45,6 +45,7 @@ class Modules(SystemTest):
         yield ["eval", "run/checkpoints/last"], b""
         yield ["translate", "run"], b"1 2 3\n"
         yield ["probe", "run", "residual_norm", "--sentences", "4"], b""
+        yield ["run", "tiny.yaml", "--set", "model.from=run", "--out", "later", "--overwrite"], b""
         yield ["prune", "run", "--write", "pruned", "--share", "0.25", "--sentences", "4"], b""
 
     def test_a_changed_or_missing_module_is_named_by_every_command(self):
