@@ -119,8 +119,8 @@ void Planner::look_at(std::size_t index, LoadedTasks& tasks) {
 const std::vector<double>& Planner::rates(std::size_t arm) const {
   static const std::vector<double> kNone;
   if (study_.arms[arm].spec.untrained) return kNone;
-  const std::vector<double>& own = study_.arms[arm].spec.rates;
-  return own.empty() ? study_.spec.rates.values : own;
+  const std::vector<double>&own = study_.arms[arm].spec.rates, &common = study_.spec.rates.values;
+  return own.empty() || common.empty() ? common : own;  // empty: a quick version, say, sweeps none
 }
 
 PlannedRun Planner::run(std::size_t index, std::int64_t seed, std::optional<double> rate, bool trial) const {

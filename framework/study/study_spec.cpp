@@ -18,9 +18,9 @@ bool all_different(const std::vector<T>& values) {
 
 void RatesSpec::fields(Fields& f) {
   f("values", values, above(0),
-    "learning rates that each arm tries, three or more; empty: that of its config. A claim on an arm whose "
-    "best one is the "
-    "lowest or highest is not decided, unless all are about as good");
+    "learning rates that each arm tries, three or more; empty: that of its config, also for arms with "
+    "`rates` of their own. A claim on an arm whose best one is the lowest or highest is not decided, unless "
+    "all are about as good");
   f("seeds", seeds, at_least(0), "of these trials; other ones than the reported");
   f("choose_by", choose_by, "validation metric that chooses the best rate, or step: who stops first");
   f("within", within, at_least(0),

@@ -33,6 +33,24 @@ TEST_CASE("controls that are computed from the data do not count for the usual s
   CHECK(std::isnan(usual_spread(results, {"majority", "by_position"})));
 }
 
+TEST_CASE("an arm chooses among rates of its own where the study chooses, and not where it does not") {
+  const auto rates = [](const std::string& common, bool untrained = false) {
+    const Study study =
+        read_study(Tree::parse(kSmallExperiment + "study:\n  name: tried\n  rates: {values: " + common +
+                                   "}\n  arms: {base: {}, own: {rates: [3, 4, 5]" +
+                                   (untrained ? ", untrained: true" : "") + "}}\n",
+                               "s.yaml"),
+                   false);
+    const ScratchFolder root;
+    const Planner planner(study, root.path());
+    return std::pair(planner.rates(0), planner.rates(1));
+  };
+  using Rates = std::vector<double>;
+  CHECK(rates("[1, 2]") == std::pair(Rates{1, 2}, Rates{3, 4, 5}));
+  CHECK(rates("[]") == std::pair(Rates{}, Rates{}));
+  CHECK(rates("[1, 2]", true).second.empty());
+}
+
 TEST_CASE("runs that wait for the choice of a rate are awaited, one for each seed") {
   const JobOptions options;
   std::list<Job> jobs;
