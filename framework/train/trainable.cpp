@@ -111,9 +111,9 @@ void require_match(const std::string& key, const std::vector<std::string>& patte
     const bool found = std::any_of(parameters.all().begin(), parameters.all().end(),
                                    [&matched](const auto& parameter) { return matched(parameter->name()); });
     if (!found && std::none_of(others.begin(), others.end(), matched))
-      problems += fmt::format("error: {}: '{}' matches no parameter{}; names are such as {}; parts are {}\n",
-                              key, pattern, hint_for(pattern, parameters), some_names(parameters),
-                              preset_names());
+      problems +=
+          fmt::format("error: {}: '{}' matches no parameter{}; names are such as {}; parts are {}\n", key,
+                      pattern, hint_for(pattern, parameters), some_names(parameters), preset_names());
   }
   if (!problems.empty()) throw ConfigError(problems.substr(0, problems.size() - 1));
 }
@@ -187,21 +187,6 @@ std::uint32_t digest_of_numbers(const ParameterSet& parameters,
 
 std::uint32_t frozen_digest(const ParameterSet& parameters) {
   return digest_of_numbers(parameters, [](const Parameter& parameter) { return !parameter.trainable(); });
-}
-
-std::string trainable_table(const ParameterSet& parameters) {
-  std::size_t width = 4;
-  for (const auto& parameter : parameters.all()) width = std::max(width, parameter->name().size());
-  std::string text;
-  Index tensors = 0;
-  for (const auto& parameter : parameters.all()) {
-    text +=
-        fmt::format("{:<{}}  {:>16}  {:>12}  {}\n", parameter->name(), width, join_text(parameter->shape()),
-                    parameter->shape().count(), parameter->trainable() ? "trains" : "frozen");
-    tensors += parameter->trainable() ? 1 : 0;
-  }
-  return text + fmt::format("{} of {} tensors train, {} of {} numbers\n", tensors, parameters.all().size(),
-                            parameters.count(true), parameters.count(false));
 }
 
 }  // namespace attnlab

@@ -1,5 +1,7 @@
 #include "train/trainable.h"
 
+#include <sstream>
+
 #include "config/error.h"
 #include "support/catch.h"
 
@@ -108,4 +110,33 @@ TEST_CASE("the table shows every tensor and what trains") {
   CHECK(table.find("encoder.0.attention.norm.gain") != std::string::npos);
   CHECK(table.find("(2,3)") != std::string::npos);
   CHECK(table.find("1 of 7 tensors train, 6 of 42 numbers") != std::string::npos);
+}
+
+TEST_CASE("the table shows layers that are alike in one line") {
+  ParameterSet parameters;
+  const Fill zeros = [](std::span<double>, Index, const Random&) {};
+  for (const char* layer : {"0", "1", "2", "3", "10"}) {
+    const std::string name = std::string("decoder.layers.") + layer;
+    parameters.add(name + ".mlp.up.weight", {2, 3}, zeros);
+    parameters.add(name + ".mlp.norm.weight", {3}, zeros);
+  }
+  parameters.add("decoder.layers.11.mlp.up.weight", {5, 3}, zeros);  // of another shape
+  parameters.add("decoder.norm.weight", {3}, zeros);
+  parameters.finalise(DType::f32, 1, select_trainable({{"*.1.*", "*.norm.weight"}, {}}, parameters));
+  const std::string table = trainable_table(parameters);
+  std::istringstream lines(table);
+  std::vector<std::string> words;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    std::string name, shape, count, state;
+    if (fields >> name >> shape >> count >> state)
+      words.push_back(name + " " + shape + " " + count + " " + state);
+  }
+  REQUIRE(words.size() == 6);
+  CHECK(words[0] == "decoder.layers.0,2-3,10.mlp.up.weight (2,3) 24 frozen");
+  CHECK(words[1] == "decoder.layers.0-3,10.mlp.norm.weight (3) 15 trains");
+  CHECK(words[2] == "decoder.layers.1.mlp.up.weight (2,3) 6 trains");
+  CHECK(words[3] == "decoder.layers.11.mlp.up.weight (5,3) 15 frozen");
+  CHECK(words[4] == "decoder.norm.weight (3) 3 trains");
+  CHECK(words[5] == "7 of 12 tensors");
 }
