@@ -92,12 +92,15 @@ struct WordPiecesSpec final : PublishedSpec {
 struct SentencePieceSpec final : PublishedSpec {
   void fields(Fields& f) override {
     path_field(f,
-               "folder with tokenizer.model, or a SentencePiece model, or a vocabulary of llama2.c (.bin)");
+               "folder with tokenizer.model, or a SentencePiece model, or a vocabulary of llama2.c "
+               "(tokenizer.bin in a folder, or any file named .bin)");
   }
   std::string learn(const std::vector<std::string>&) const override {
     const fs::path from = given("sentence_piece");
     std::error_code error;
-    const fs::path file = fs::is_directory(from, error) ? from / "tokenizer.model" : from;
+    fs::path file = fs::is_directory(from, error) ? from / "tokenizer.model" : from;
+    if (!fs::exists(file, error) && fs::exists(from / kLlama2cVocabulary, error))
+      file = from / kLlama2cVocabulary;
     const std::string bytes = read_bytes(file);
     return file.extension() == ".bin" ? sentence_piece_model(bytes) : bytes;
   }

@@ -62,16 +62,16 @@ class Fetching {
   }
 
   // False if the source does not have the file.
-  bool bring(const std::string& name, const std::string& sha256 = "") const {
-    const bool brought = bring_file(name, sha256);
+  bool bring(const DataSetFile& file) const {
+    const bool brought = bring_file(file);
     std::error_code error;
     if (brought && !fs::exists(mark_, error)) write_durably(mark_, address_ + "\n");
     return brought;
   }
 
-  void require(const std::string& name, const std::string& sha256 = "") const {
-    if (!bring(name, sha256))
-      throw IoError((options_.from.empty() ? address_ : options_.from.string()) + ": no file " + name +
+  void require(const DataSetFile& file) const {
+    if (!bring(file))
+      throw IoError((options_.from.empty() ? address_ : options_.from.string()) + ": no file " + file.name +
                     " there");
   }
 
@@ -82,38 +82,42 @@ class Fetching {
       for (const auto& [tensor, file] : root["weight_map"].items())
         if (file.is_string() && fs::path(file.get<std::string>()).filename() == file.get<std::string>())
           files.insert(file.get<std::string>());
-    for (const auto& file : files) require(file);
+    for (const auto& file : files) require({file, "", ""});
   }
 
  private:
-  bool bring_file(const std::string& name, const std::string& sha256) const {
-    const fs::path to = folder_ / name;
-    if (!sha256.empty()) {  // checked also where it is there
-      fetch_file({name, address_ + "/" + name, sha256}, folder_,
-                 {options_.root, options_.from, options_.say});
+  bool bring_file(const DataSetFile& file) const {
+    const std::string url = file.url.empty() ? address_ + "/" + file.name : file.url;
+    if (!file.sha256.empty()) {  // checked also where it is there
+      fetch_file({file.name, url, file.sha256}, folder_, {options_.root, options_.from, options_.say});
       return true;
     }
+    const fs::path to = folder_ / file.name;
     std::error_code error;
-    if (fs::exists(to, error)) return say(name + " is there"), true;
-    return options_.from.empty() ? bring_from_address(name, to) : bring_from_folder(name, to);
+    if (fs::exists(to, error)) return say(file.name + " is there"), true;
+    if (options_.from.empty()) return bring_from_address(url, to);
+    // In a folder it may have the name that it has here, or that of its source.
+    return bring_from_folder(options_.from / file.name, to) ||
+           bring_from_folder(options_.from / fs::path(url).filename(), to);
   }
 
   void say(const std::string& line) const {
     if (options_.say) options_.say(line);
   }
-  bool bring_from_folder(const std::string& name, const fs::path& to) const {
+  bool bring_from_folder(const fs::path& from, const fs::path& to) const {
     std::error_code error;
-    if (!fs::exists(options_.from / name, error)) return false;
+    if (!fs::exists(from, error)) return false;
     const fs::path part = temporary_name(to);
-    fs::copy_file(options_.from / name, part, fs::copy_options::overwrite_existing);
+    fs::copy_file(from, part, fs::copy_options::overwrite_existing);
     fs::rename(part, to);
-    say(name + " copied");
+    say(to.filename().string() + " copied");
     return true;
   }
-  bool bring_from_address(const std::string& name, const fs::path& to) const {
+  bool bring_from_address(const std::string& url, const fs::path& to) const {
+    const std::string name = to.filename().string();
     const fs::path part = to.string() + ".part";
     try {
-      download(address_ + "/" + name, part);
+      download(url, part);
     } catch (const IoError& error) {
       say(name + ": " + error.what());
       return false;
@@ -128,16 +132,16 @@ class Fetching {
 };
 
 void bring_known(const Fetching& fetching, const KnownModel& model) {
-  for (const auto& file : model.files) fetching.require(file.name, file.sha256);
+  for (const auto& file : model.files) fetching.require(file);
 }
 
 void bring_unknown(const Fetching& fetching) {
-  fetching.require(kConfig);
-  if (fetching.bring(kIndex))
+  fetching.require({kConfig, "", ""});
+  if (fetching.bring({kIndex, "", ""}))
     fetching.bring_shards();
   else
-    fetching.require("model.safetensors");
-  for (const auto& name : kOptional) fetching.bring(name);
+    fetching.require({"model.safetensors", "", ""});
+  for (const auto& name : kOptional) fetching.bring({name, "", ""});
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace attnlab {
 // A model known by name: where its files are. A file without a checksum is checked by being read.
 struct KnownModel {
   std::string name, doc, address;  // files lie under address/NAME
-  std::vector<DataSetFile> files;  // `url` is empty: it follows from the address
+  std::vector<DataSetFile> files;  // `url` is empty where it is address/NAME
 };
 const std::vector<KnownModel>& known_models();
 

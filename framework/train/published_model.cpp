@@ -98,9 +98,10 @@ bool is_published_model(const fs::path& path) {
   const std::string name = path.filename().string();
   if (fs::is_regular_file(path, error) && fs::exists(folder_of(path) / "state.json", error)) return false;
   if (fs::is_regular_file(path, error))
-    return name.ends_with(".safetensors") || name.ends_with(".index.json");
+    return name.ends_with(".safetensors") || name.ends_with(".index.json") || name.ends_with(".bin");
   if (!fs::is_directory(path, error) || fs::exists(path / "state.json", error)) return false;
   if (fs::exists(path / "model.safetensors.index.json", error)) return true;
+  if (fs::exists(path / kLlama2cModel, error)) return true;
   for (const auto& entry : fs::directory_iterator(path, error))
     if (entry.path().extension() == ".safetensors") return true;
   return false;

@@ -16,8 +16,8 @@ struct PublishedModel {
   WeightFiles files;
 };
 
-// Whether `path` is a published model and not one of our runs: a .safetensors file, an index, or a folder
-// with one of them. False for what does not exist.
+// Whether `path` is a published model and not one of our runs: a .safetensors file, an index, a file
+// of llama2.c (.bin), or a folder with one of them. False for what does not exist.
 bool is_published_model(const std::filesystem::path& path);
 
 // The keys under `model:` that such a model states, as YAML; empty where it states none. Throws IoError.

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "train/half.h"
+#include "train/llama2c_file.h"
 #include "train/safetensors_header.h"
 
 namespace attnlab {
@@ -69,6 +70,31 @@ To convert(From value) {
     return static_cast<To>(value);
 }
 
+// The header of a file of that many bytes, read from its beginning, and its own length.
+std::pair<SafetensorsHeader, std::uint64_t> read_header(std::ifstream& in, std::uint64_t size,
+                                                        const std::string& file) {
+  if (size < 8) throw IoError(join_text(file, ": not a safetensors file: it has only ", size, " bytes"));
+  std::uint64_t header_bytes = 0;
+  in.read(reinterpret_cast<char*>(&header_bytes), 8);
+  if (header_bytes > std::min(size - 8, kLargestHeader))
+    throw IoError(join_text(file, ": not a safetensors file, or cut off: a header of ", header_bytes,
+                            " bytes in a file of ", size, " (", kLargestHeader, " are allowed)"));
+  std::string json(header_bytes, '\0');
+  in.read(json.data(), static_cast<std::streamsize>(header_bytes));
+  if (!in) throw IoError(file + ": cannot read the header");
+  if (json.empty() || json.front() != '{')
+    throw IoError(file + ": not a safetensors file: the header is not JSON");
+  return {parse_safetensors_header(json, size - 8 - header_bytes, file), 8 + header_bytes};
+}
+
+std::pair<SafetensorsHeader, std::uint64_t> read_llama2c_header(std::ifstream& in, std::uint64_t size,
+                                                                const std::string& file) {
+  std::string numbers(std::min(size, kLlama2cHeaderBytes), '\0');
+  in.read(numbers.data(), static_cast<std::streamsize>(numbers.size()));
+  if (!in) throw IoError(file + ": cannot read the header");
+  return {llama2c_header(numbers, size - numbers.size(), file), kLlama2cHeaderBytes};
+}
+
 }  // namespace
 
 Index TensorEntry::count() const { return static_cast<Index>(end - begin) / size_of(type); }
@@ -80,19 +106,9 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
   const std::uint64_t size = std::filesystem::file_size(path, error);
   if (!in_ || error)
     throw IoError("cannot read " + file + ": " + (error ? error.message() : std::strerror(errno)));
-  if (size < 8) throw IoError(join_text(file, ": not a safetensors file: it has only ", size, " bytes"));
-  std::uint64_t header_bytes = 0;
-  in_.read(reinterpret_cast<char*>(&header_bytes), 8);
-  if (header_bytes > std::min(size - 8, kLargestHeader))
-    throw IoError(join_text(file, ": not a safetensors file, or cut off: a header of ", header_bytes,
-                            " bytes in a file of ", size, " (", kLargestHeader, " are allowed)"));
-  std::string json(header_bytes, '\0');
-  in_.read(json.data(), static_cast<std::streamsize>(header_bytes));
-  if (!in_) throw IoError(file + ": cannot read the header");
-  if (json.empty() || json.front() != '{')
-    throw IoError(file + ": not a safetensors file: the header is not JSON");
-  data_start_ = 8 + header_bytes;
-  auto header = parse_safetensors_header(json, size - data_start_, file);
+  auto [header, header_bytes] =
+      path.extension() == ".bin" ? read_llama2c_header(in_, size, file) : read_header(in_, size, file);
+  data_start_ = header_bytes;
   entries_ = std::move(header.entries);
   metadata_ = std::move(header.metadata);
   for (std::size_t i = 0; i < entries_.size(); ++i) by_name_[entries_[i].name] = static_cast<Index>(i);

@@ -46,7 +46,7 @@ struct TensorEntry {
 
 class SafetensorsFile {
  public:
-  // Reads and checks the header. Throws IoError.
+  // Reads and checks the header; a .bin file is read as one of llama2.c (llama2c_file.h). Throws IoError.
   explicit SafetensorsFile(const std::filesystem::path& path);
 
   const std::vector<TensorEntry>& entries() const { return entries_; }  // in the order of their bytes

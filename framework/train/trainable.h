@@ -68,8 +68,8 @@ std::uint32_t digest_of_numbers(const ParameterSet& parameters,
 // Of everything that does not train: equal before and after training.
 std::uint32_t frozen_digest(const ParameterSet& parameters);
 
-// Name, shape, count and "trains" or "frozen" of each parameter and the sums; layers whose parameters are alike
-// in all that share a line, "decoder.layers.0-5.mlp.up.weight".
+// Name, shape, count and "trains" or "frozen" of each parameter and the sums; layers whose parameters are
+// alike in all that share a line, "decoder.layers.0-5.mlp.up.weight".
 std::string trainable_table(const ParameterSet& parameters);
 
 }  // namespace attnlab

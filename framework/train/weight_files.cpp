@@ -37,6 +37,8 @@ WeightFiles::WeightFiles(const fs::path& path) {
     add(path / "model.safetensors");
   } else if (fs::exists(path / "model.safetensors.index.json", error)) {
     add_sharded(path / "model.safetensors.index.json");
+  } else if (fs::exists(path / kLlama2cModel, error)) {
+    add(path / kLlama2cModel);
   } else {
     add(only_file(path));
   }

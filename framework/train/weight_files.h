@@ -11,10 +11,13 @@
 
 namespace attnlab {
 
+inline constexpr const char* kLlama2cModel = "model.bin";  // a model of llama2.c in a folder
+
 class WeightFiles {
  public:
-  // `path`: a .safetensors file, or a folder with model.safetensors, model.safetensors.index.json, or one
-  // .safetensors file of any name. Throws IoError: none of these, damaged, or index and files disagree.
+  // `path`: a .safetensors file, one of llama2.c (.bin), or a folder with model.safetensors,
+  // model.safetensors.index.json, one .safetensors file of any name, or llama2.c's model.bin. Throws IoError:
+  // none of these, damaged, or index and files disagree.
   explicit WeightFiles(const std::filesystem::path& path);
 
   bool has(const std::string& name) const { return places_.count(name) > 0; }

@@ -10,7 +10,10 @@
 #include "config/spec.h"
 #include "data/tokenizer_spec.h"
 #include "support/catch.h"
+#include "support/scratch.h"
 #include "train/build_model.h"
+#include "train/fetch_model.h"
+#include "train/published_model.h"
 #include "train/starting_weights.h"
 
 using namespace attnlab;
@@ -26,8 +29,8 @@ std::filesystem::path stories_folder() {
 }
 
 struct Stories {
-  explicit Stories(const std::filesystem::path& folder, DType type) {
-    read_spec(Tree::load({}, {"model.from=" + (folder / "stories260K.safetensors").string()}), spec);
+  Stories(const std::filesystem::path& file, DType type) {
+    read_spec(Tree::load({}, {"model.from=" + file.string()}), spec);
     built = build_model(spec, {512, 512, true}, type, false);
     load_starting_weights(spec, *built);
   }
@@ -55,7 +58,7 @@ TEST_CASE("stories260K says its reference tokens, with its reference logits") {
   const auto tokens = reference["tokens"].get<std::vector<std::int32_t>>();
   const auto best = reference["logit_max_per_position"].get<std::vector<double>>();
   for (const auto& [type, bound] : {std::pair{DType::f32, 1e-3}, {DType::f64, 1.1e-5}}) {
-    const Stories stories(folder, type);
+    const Stories stories(folder / "stories260K.safetensors", type);
     const auto logits = stories.read({tokens.begin(), tokens.end() - 1});
     for (std::size_t t = 0; t < logits.size(); ++t) {
       const auto most = std::max_element(logits[t].begin(), logits[t].end());
@@ -85,4 +88,30 @@ TEST_CASE("the vocabulary of stories260K reads and writes the reference text") {
   REQUIRE(encoded.size() <= tokens.size());
   CHECK(encoded ==
         std::vector<Token>(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(encoded.size())));
+}
+
+TEST_CASE("the file of llama2.c holds the same tensors as its conversion, and says the same of the model") {
+  const auto folder = stories_folder();
+  if (folder.empty()) return;
+  const Stories original(folder / "stories260K.bin", DType::f32);
+  const Stories converted(folder / "stories260K.safetensors", DType::f32);
+  CHECK(published_keys(folder / "stories260K.bin") == published_keys(folder / "stories260K.safetensors"));
+  const auto& ours = original.built->parameters.all();
+  const auto& theirs = converted.built->parameters.all();
+  REQUIRE(ours.size() == theirs.size());
+  for (std::size_t i = 0; i < ours.size(); ++i)
+    CHECK(ours[i]->value().to_doubles() == theirs[i]->value().to_doubles());
+}
+
+TEST_CASE("stories260k is fetched from a folder, and its folder is a model with its tokenizer") {
+  const auto folder = stories_folder();
+  if (folder.empty()) return;
+  const ScratchFolder scratch;
+  const auto model = fetch_model("stories260k", {scratch.path(), folder, {}});
+  CHECK(model == scratch.path() / "stories260k");
+  CHECK(is_published_model(model));
+  CHECK(Stories(model, DType::f32).spec.model.stack.layers == 5);
+  auto spec = Registry<TokenizerSpec>::make("sentence_piece");
+  read_fields(Tree::load({}, {"path=" + model.string()}), [&spec](Fields& f) { spec->fields(f); });
+  CHECK(learned_tokenizer(*spec, {}, {})->size() == 512);
 }

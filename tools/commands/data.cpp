@@ -21,16 +21,17 @@ int check(const ConfigOptions& options) {
   return report.errors > 0 ? 3 : 0;
 }
 
-int get(const std::string& name, FetchOptions options) {
-  options.say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
-  fmt::print("{}\n", fetch_data_set(name, options).string());
-  return 0;
-}
-
 std::string known_names() {
   std::string names;
   for (const auto& kind : Registry<DataSet>::list()) names += (names.empty() ? "" : ", ") + kind.name;
   return names;
+}
+
+int get(const std::string& name, FetchOptions options) {
+  if (name.empty()) throw ConfigError("error: data get: a name is missing; known are " + known_names());
+  options.say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  fmt::print("{}\n", fetch_data_set(name, options).string());
+  return 0;
 }
 
 const Command command{
@@ -44,7 +45,7 @@ const Command command{
       options->declare(*checking, true);
       checking->callback([=] { *chosen = [=] { return check(*options); }; });
       CLI::App* getting = app.add_subcommand("get", "fetch a data set (attnlab list data_set)");
-      getting->add_option("name", *name, known_names())->required();
+      getting->add_option("name", *name, known_names());
       getting->add_option("--from", fetch->from, "copy from this folder instead of downloading");
       getting->add_option("--root", fetch->root, "folder of data sets")->capture_default_str();
       getting->callback([=] { *chosen = [=] { return get(*name, *fetch); }; });

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "command.h"
+#include "config/error.h"
 #include "train/durable_file.h"
 #include "train/export_model.h"
 #include "train/fetch_model.h"
@@ -12,7 +13,14 @@
 namespace attnlab {
 namespace {
 
+std::string known_names() {
+  std::string text;
+  for (const KnownModel& model : known_models()) text += "\n" + model.name + ": " + model.doc;
+  return "known models:" + text;
+}
+
 int get(const std::string& name, FetchModelOptions options) {
+  if (name.empty()) throw ConfigError("error: model get: a name or an address is missing\n" + known_names());
   options.say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   fmt::print("{}\n", fetch_model(name, options).string());
   return 0;
@@ -47,12 +55,6 @@ int export_run(const ExportOptions& options) {
   return 0;
 }
 
-std::string known_names() {
-  std::string text;
-  for (const KnownModel& model : known_models()) text += "\n" + model.name + ": " + model.doc;
-  return "known models:" + text;
-}
-
 const Command command{
     "model", "fetch published models, look into them, write runs as such", [](CLI::App& app) {
       auto name = std::make_shared<std::string>();
@@ -62,14 +64,13 @@ const Command command{
       auto chosen = std::make_shared<std::function<int()>>();
       app.require_subcommand(1);
       CLI::App* getting = app.add_subcommand("get", "fetch a model into models/NAME");
-      getting->add_option("name", *name, "a known name, or the address of a folder with such files")
-          ->required();
+      getting->add_option("name", *name, "a known name, or the address of a folder with such files");
       getting->add_option("--from", fetch->from, "copy from this folder instead of downloading");
       getting->add_option("--root", fetch->root, "folder of models")->capture_default_str();
       getting->footer(known_names());
       getting->callback([=] { *chosen = [=] { return get(*name, *fetch); }; });
       CLI::App* showing = app.add_subcommand("show", "family and keys of a published model");
-      showing->add_option("path", *path, "folder or .safetensors file")->required();
+      showing->add_option("path", *path, "folder, .safetensors file, or .bin of llama2.c")->required();
       showing->callback([=] { *chosen = [=] { return show(*path); }; });
       CLI::App* writing = app.add_subcommand("export", "write a run as a published model");
       writing->add_option("run", exporting->run, "run folder or checkpoint")->required();
