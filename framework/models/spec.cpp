@@ -122,9 +122,8 @@ void ModelSpec::fields(Fields& f) {
   f("checkpoint_activations", checkpoint_activations,
     "keep only the input of each layer and compute the rest again in backward: less memory, more time");
   f("from", from,
-    "weights to start from: a run folder, a checkpoint, or a published model (safetensors and config.json), "
-    "which "
-    "also states the keys of this section; empty: none");
+    "weights to start from: a run folder, a checkpoint, or a published model (safetensors and config.json, "
+    "or a .bin file of llama2.c), which also states the keys of this section; empty: none");
   f.choice("weights", weights,
            {{"pretrained", StartingWeights::pretrained},
             {"random", StartingWeights::random},
