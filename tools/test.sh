@@ -9,5 +9,9 @@ preset=${ATTNLAB_PRESET:-release}
 if [ -z "${ATTNLAB_SHARED_DATA:-}" ] && [ -d "$root/../shared/data" ]; then
   export ATTNLAB_SHARED_DATA="$root/../shared/data"
 fi
+# And tests on published models here; tools/test_models.sh brings them.
+if [ -z "${ATTNLAB_MODELS:-}" ] && [ -d "$root/models/all-minilm-l6-v2" ]; then
+  export ATTNLAB_MODELS="$root/models"
+fi
 export OMP_WAIT_POLICY=passive
 exec ctest --test-dir "$root/build/$preset" --output-on-failure -j "$(nproc)" "$@"

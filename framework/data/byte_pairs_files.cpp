@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/json_nesting.h"
+#include "core/json_fault.h"
 #include "data/files.h"
 
 namespace attnlab {
@@ -12,21 +12,26 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr std::int64_t kMostEntries = 10'000'000;
+constexpr std::size_t kMostUnusedIds = 100'000;  // more would be room for entries that no file holds
 
 Json read_json(const fs::path& path) {
   const std::string bytes = read_bytes(path);
-  if (nested_too_deeply(bytes))
-    throw DataError(join_text(path.string(), " is damaged: nested more than ", kDeepestJson, " levels deep"));
+  if (const std::string fault = json_fault(bytes); !fault.empty())
+    throw DataError(path.string() + " " + fault);
   Json root = Json::parse(bytes, nullptr, false);
   if (!root.is_object()) throw DataError(path.string() + " is damaged: no JSON object");
   return root;
 }
 
-void put(BytePairModel& model, const std::string& piece, const Json& id, const fs::path& path) {
-  if (!id.is_number_integer() || id.get<std::int64_t>() < 0 || id.get<std::int64_t>() > kMostEntries)
+// `entries`: how many there are, about.
+void put(BytePairModel& model, const std::string& piece, const Json& id, std::size_t entries,
+         const fs::path& path) {
+  if (!id.is_number_integer() || id.get<std::int64_t>() < 0)
     throw DataError(path.string() + ": the entry '" + piece.substr(0, 40) + "' has no id");
   const auto at = id.get<std::size_t>();
+  if (at > entries + kMostUnusedIds)
+    throw DataError(join_text(path.string(), ": the entry '", piece.substr(0, 40), "' has the id ", at,
+                              " among ", entries, " entries"));
   if (model.pieces.size() <= at) model.pieces.resize(at + 1);
   if (!model.pieces[at].empty() && model.pieces[at] != piece)
     throw DataError(join_text(path.string(), ": two entries have the id ", at));
@@ -35,7 +40,7 @@ void put(BytePairModel& model, const std::string& piece, const Json& id, const f
 
 void put_vocabulary(BytePairModel& model, const Json& vocabulary, const fs::path& path) {
   if (!vocabulary.is_object()) throw DataError(path.string() + " is damaged: no vocabulary");
-  for (const auto& [piece, id] : vocabulary.items()) put(model, piece, id, path);
+  for (const auto& [piece, id] : vocabulary.items()) put(model, piece, id, vocabulary.size(), path);
 }
 
 void put_merge(BytePairModel& model, const std::string& line, const fs::path& path) {
@@ -77,7 +82,7 @@ BytePairModel from_tokenizer_json(const fs::path& path) {
         result.merges.emplace_back(merge.at(0).get<std::string>(), merge.at(1).get<std::string>());
     }
     for (const auto& added : root.value("added_tokens", Json::array()))
-      put(result, added.at("content").get<std::string>(), added.at("id"), path);
+      put(result, added.at("content").get<std::string>(), added.at("id"), result.pieces.size(), path);
     return result;
   } catch (const Json::exception& error) {
     throw DataError(path.string() + " is damaged: " + error.what());

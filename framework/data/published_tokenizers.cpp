@@ -4,6 +4,7 @@
 
 #include "config/registry.h"
 #include "core/error.h"
+#include "core/json_fault.h"
 #include "data/byte_pairs_files.h"
 #include "data/files.h"
 #include "data/llama2c_vocabulary.h"
@@ -72,8 +73,10 @@ struct WordPiecesSpec final : PublishedSpec {
   WordPieceModel stated(const fs::path& folder) const {
     std::error_code error;
     const fs::path file = folder / "tokenizer_config.json";
-    const auto root = fs::exists(file, error) ? nlohmann::json::parse(read_bytes(file), nullptr, false)
-                                              : nlohmann::json::object();
+    const std::string bytes = fs::exists(file, error) ? read_bytes(file) : "{}";
+    if (const std::string fault = json_fault(bytes); !fault.empty())
+      throw DataError(file.string() + " " + fault);
+    const auto root = nlohmann::json::parse(bytes, nullptr, false);
     if (!root.is_object()) throw DataError(file.string() + " is damaged: no JSON object");
     const auto setting = [&root, &file](const char* key, bool otherwise) {
       const auto found = root.find(key);

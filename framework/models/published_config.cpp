@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/json_nesting.h"
+#include "core/json_fault.h"
 
 namespace attnlab {
 namespace {
@@ -14,8 +14,7 @@ using Json = nlohmann::json;
 }  // namespace
 
 PublishedConfig::PublishedConfig(const std::string& json, std::string file) : file_(std::move(file)) {
-  if (nested_too_deeply(json))
-    throw IoError(join_text(file_, " is damaged: nested more than ", kDeepestJson, " levels deep"));
+  if (const std::string fault = json_fault(json); !fault.empty()) throw IoError(file_ + " " + fault);
   const Json root = Json::parse(json, nullptr, false);
   if (!root.is_object()) throw IoError(file_ + " is damaged: no JSON object");
   for (const auto& [key, value] : root.items()) {
@@ -79,7 +78,9 @@ std::string PublishedConfig::json(const std::string& key) const {
 
 void PublishedConfig::require(const std::string& key, const std::string& json) const {
   const std::string* value = find(key);
-  if (value != nullptr && *value != json) wrong(key, json + ": attnlab has no other");
+  if (value == nullptr) return;
+  const Json own = Json::parse(*value, nullptr, false), expected = Json::parse(json, nullptr, false);
+  if (own != expected) wrong(key, json + ": attnlab has no other");
 }
 
 }  // namespace attnlab

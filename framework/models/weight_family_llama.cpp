@@ -8,6 +8,17 @@ namespace {
 
 const std::string kLayer = "decoder.layers.{i}.";
 
+// Rotary positions without scaling, over whole heads: what newer files say under rope_parameters, older ones
+// under rope_scaling.
+void require_plain_rotary(const PublishedConfig& c) {
+  for (const std::string group : {"rope_parameters", "rope_scaling"}) {
+    for (const char* type : {".rope_type", ".type"}) c.require(group + type, R"("default")");
+    c.require(group + ".partial_rotary_factor", "1.0");
+  }
+  if (!c.has("rope_scaling.rope_type") && !c.has("rope_scaling.type")) c.require("rope_scaling", "null");
+  c.require("partial_rotary_factor", "1.0");
+}
+
 struct Llama final : WeightFamily {
   std::string model_type() const override { return "llama"; }
   std::vector<std::string> prefixes() const override { return {"", "model."}; }
@@ -37,8 +48,7 @@ struct Llama final : WeightFamily {
 
   ModelKeys keys(const PublishedConfig& c) const override {
     c.require("hidden_act", R"("silu")");
-    c.require("rope_scaling", "null");
-    c.require("rope_parameters.rope_type", R"("default")");
+    require_plain_rotary(c);
     c.require("pretraining_tp", "1");
     const Index width = c.integer("hidden_size"), heads = c.integer("num_attention_heads");
     const bool attention = c.flag("attention_bias", false);

@@ -95,9 +95,10 @@ FileDigest digest_of(const fs::path& path) {
 }
 
 std::string read_small_file(const fs::path& path, std::uint64_t limit) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in || fs::is_directory(path))
-    throw IoError("cannot read " + path.string() + ": no such file, or not readable");
+  std::error_code error;
+  std::ifstream in;
+  if (fs::is_regular_file(path, error)) in.open(path, std::ios::binary);  // a pipe would be waited for
+  if (!in.is_open()) throw IoError("cannot read " + path.string() + ": no such file, or not readable");
   std::string bytes;
   std::vector<char> piece(std::size_t{1} << 16);
   while (in) {

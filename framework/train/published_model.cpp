@@ -34,7 +34,8 @@ PublishedConfig config_beside(const fs::path& path, const WeightFiles* files) {
   const fs::path file = folder_of(path) / "config.json";
   std::error_code error;
   if (fs::exists(file, error)) return {read_small_file(file, 4U << 20), file.string()};
-  return files != nullptr ? config_of_metadata(files->metadata(), path.string()) : PublishedConfig();
+  return files != nullptr ? config_of_metadata(files->metadata(), path.string() + " (no config.json)")
+                          : PublishedConfig();
 }
 
 // By the type that config.json states, or else by a tensor that only one family has.

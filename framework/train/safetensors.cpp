@@ -55,7 +55,7 @@ void with_file_type(FileType type, const std::string& where, Function&& f) {
       break;
   }
   throw IoError(where + ": elements of type " + to_string(type) +
-                " cannot be read; expected a type of 16 bits or more");
+                " cannot be read; expected whole numbers, or others of 16 bits or more");
 }
 
 template <class To, class From>
@@ -99,10 +99,12 @@ std::pair<SafetensorsHeader, std::uint64_t> read_llama2c_header(std::ifstream& i
 
 Index TensorEntry::count() const { return static_cast<Index>(end - begin) / size_of(type); }
 
-SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
-    : path_(path), in_(path, std::ios::binary) {
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path) {
   const std::string file = path.string();
   std::error_code error;
+  const bool special = std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
+  if (special) throw IoError("cannot read " + file + ": not a file");  // a pipe would be waited for
+  in_.open(path, std::ios::binary);
   const std::uint64_t size = std::filesystem::file_size(path, error);
   if (!in_ || error)
     throw IoError("cannot read " + file + ": " + (error ? error.message() : std::strerror(errno)));

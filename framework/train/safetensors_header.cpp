@@ -48,6 +48,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
 
   bool key(string_t& name) override {
     if (depth_ == 1) {
+      if (!printable(name)) fail("a name holds control characters");
       if (!names_.insert(name).second) fail("two tensors are named '" + name + "'");
       entry_ = TensorEntry{name, FileType::f32, {}, 0, 0};
       in_metadata_ = name == "__metadata__";
@@ -150,6 +151,11 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
 
 Index size_of(FileType type) { return entry_of(type).bytes; }
 std::string to_string(FileType type) { return entry_of(type).name; }
+
+bool printable(std::string_view name) {
+  return std::none_of(name.begin(), name.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
 
 SafetensorsHeader parse_safetensors_header(const std::string& json, std::uint64_t data_bytes,
                                            const std::string& file) {

@@ -15,6 +15,9 @@ struct SafetensorsHeader {
 SafetensorsHeader parse_safetensors_header(const std::string& json, std::uint64_t data_bytes,
                                            const std::string& file);
 
+// Whether a name can be shown: no control characters, which could forge lines of an error.
+bool printable(std::string_view name);
+
 // The header text for tensors laid out one after another, padded to a multiple of eight bytes.
 std::string make_safetensors_header(const std::vector<NamedTensor>& tensors,
                                     const std::map<std::string, std::string>& metadata);

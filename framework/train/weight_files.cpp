@@ -5,7 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/json_nesting.h"
+#include "core/json_fault.h"
+#include "train/safetensors_header.h"
 
 namespace attnlab {
 namespace {
@@ -22,7 +23,10 @@ fs::path only_file(const fs::path& folder) {
   if (found.size() == 1) return found.front();
   throw IoError(join_text(folder.string(),
                           ": expected model.safetensors, model.safetensors.index.json, or one ",
-                          ".safetensors file; there are ", found.size()));
+                          ".safetensors file; there are ", found.size(),
+                          fs::exists(folder / "pytorch_model.bin", error)
+                              ? " (pytorch_model.bin cannot be read; it has to be converted)"
+                              : ""));
 }
 
 }  // namespace
@@ -53,8 +57,7 @@ void WeightFiles::add(const fs::path& path) {
 
 void WeightFiles::add_sharded(const fs::path& index) {
   const std::string text = read_small_file(index);
-  if (nested_too_deeply(text))
-    throw IoError(join_text(index.string(), " is damaged: nested more than ", kDeepestJson, " levels deep"));
+  if (const std::string fault = json_fault(text); !fault.empty()) throw IoError(index.string() + " " + fault);
   const Json root = Json::parse(text, nullptr, false);
   if (!root.is_object() || !root.contains("weight_map") || !root["weight_map"].is_object())
     throw IoError(index.string() + " is damaged: no object 'weight_map'");
@@ -62,7 +65,8 @@ void WeightFiles::add_sharded(const fs::path& index) {
   std::set<std::string> files;
   for (const auto& [name, file] : root["weight_map"].items()) {
     const std::string where = file.is_string() ? file.get<std::string>() : "";
-    if (where.empty() || fs::path(where).filename() != where)
+    if (!printable(name)) throw IoError(index.string() + " is damaged: a name holds control characters");
+    if (where.empty() || where == "." || where == ".." || fs::path(where).filename() != where)
       throw IoError(index.string() + ": '" + name + "' lies in no file of this folder: " + file.dump());
     file_of[name] = where;
     files.insert(where);

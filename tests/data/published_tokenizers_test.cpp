@@ -179,8 +179,12 @@ TEST_CASE("damaged vocabularies are errors that name what is wrong") {
   CHECK(contains(
       error_of(
           "byte_pairs", "tokenizer.json",
-          R"({"model": {"vocab": {"a": 99999999999}, "merges": []}, "pre_tokenizer": {"type": "ByteLevel"}})"),
-      "has no id"));
+          R"({"model": {"vocab": {"a": 999999}, "merges": []}, "pre_tokenizer": {"type": "ByteLevel"}})"),
+      "the entry 'a' has the id 999999 among 1 entries"));
+  CHECK(contains(
+      error_of("byte_pairs", "tokenizer.json",
+               R"({"model": {"vocab": {"a": 0, "b": 1, "a": 2}, "merges": []}, "pre_tokenizer": {}})"),
+      "the key 'a' stands twice in one object"));
   CHECK(contains(
       error_of("byte_pairs", "tokenizer.json",
                R"({"model": {"vocab": {"a": 0}, "merges": []}, "pre_tokenizer": {"type": "ByteLevel"}})"),

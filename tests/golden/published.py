@@ -5,7 +5,8 @@
     python tests/golden/published.py              # writes tests/golden/published/{gpt2,bert,llama}/
 
 Each folder holds what such a model is published as (config.json, model.safetensors; GPT-2 in two files with an index,
-Llama in bf16) and reference.json: ids, and for each sentence the hidden states after every layer and the logits."""
+Llama in bf16) and reference.json: ids, and for each sentence the hidden states before the first layer and after
+the last, and the logits."""
 import sys
 
 sys.path.pop(0)  # statistics.py beside this file is not Python's module

@@ -1,4 +1,6 @@
 // Published models that are damaged or hostile: a named error each.
+#include <sys/stat.h>
+
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -131,8 +133,11 @@ TEST_CASE("an index and its files must agree") {
   CHECK(
       contains(with_index([](auto& index) { index["weight_map"]["transformer.ln_f.bias"] = "../elsewhere"; }),
                "lies in no file of this folder"));
-  CHECK(contains(with_index([](auto& index) { index["weight_map"]["transformer.ln_f.bias"] = 3; }),
-                 "lies in no file of this folder"));
+  for (const nlohmann::json& place : {nlohmann::json(3), nlohmann::json(".."), nlohmann::json(".")})
+    CHECK(contains(with_index([&](auto& index) { index["weight_map"]["transformer.ln_f.bias"] = place; }),
+                   "lies in no file of this folder"));
+  CHECK(contains(with_index([](auto& index) { index["weight_map"]["a\nerror: b"] = "x"; }),
+                 "a name holds control characters"));
   CHECK(contains(
       with_index([](auto& index) { index["weight_map"]["one.more"] = "model-00001-of-00003.safetensors"; }),
       "'one.more' should lie in model-00001-of-00003.safetensors, but does not"));
@@ -206,4 +211,54 @@ TEST_CASE("JSON that is nested a million levels deep is refused, brackets in tex
   const Spoilt text("gpt2");
   text.set_config("_name_or_path", "\"" + std::string(100, '['));
   CHECK(text.error().empty());
+}
+
+TEST_CASE("a key that stands twice in one object is refused, in an index and in config.json") {
+  const auto with_twice = [](const char* file, const std::string& key, const std::string& value) {
+    const Spoilt model("gpt2");
+    std::string text = model.bytes(file);
+    text.insert(text.find("\"" + key + "\""), "\"" + key + "\": " + value + ", ");
+    write_all(model.path(file), text);
+    return model.says("is damaged: the key '" + key + "' stands twice in one object");
+  };
+  CHECK(with_twice("config.json", "n_layer", "1"));
+  CHECK(with_twice("model.safetensors.index.json", "transformer.ln_f.bias", "\"elsewhere\""));
+}
+
+TEST_CASE("Llama's rotary positions: only plain ones over whole heads") {
+  const auto error = [](const char* key, const nlohmann::json& value) {
+    const Spoilt model("llama");
+    model.set_config(key, value);
+    return model.error();
+  };
+  const auto refused = [&error](const char* key, const nlohmann::json& value) {
+    return error(key, value).find("attnlab has no other") != std::string::npos;
+  };
+  CHECK(refused("partial_rotary_factor", 0.5));
+  CHECK(refused("rope_parameters", {{"rope_type", "default"}, {"partial_rotary_factor", 0.5}}));
+  CHECK(refused("rope_parameters", {{"type", "linear"}, {"factor", 8}}));
+  CHECK(refused("rope_parameters", {{"rope_type", "llama3"}, {"factor", 8}}));
+  CHECK(refused("rope_scaling", {{"type", "dynamic"}, {"factor", 2}}));
+  CHECK(refused("rope_scaling", {{"factor", 2}}));
+  CHECK(error("rope_scaling", {{"rope_type", "default"}}).empty());
+  CHECK(error("rope_scaling", nullptr).empty());
+  CHECK(error("partial_rotary_factor", 1).empty());
+}
+
+TEST_CASE("what is no file, names that would forge lines, what is missing") {
+  const Spoilt pipe("llama");
+  fs::remove(pipe.path("model.safetensors"));
+  REQUIRE(::mkfifo(pipe.path("model.safetensors").c_str(), 0600) == 0);
+  CHECK(pipe.says("model.safetensors: not a file"));
+  const Spoilt forged("llama");
+  const std::string header = R"({"a\nerror: all is well":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}})";
+  const std::uint64_t bytes = header.size();
+  write_all(forged.path("model.safetensors"), std::string(reinterpret_cast<const char*>(&bytes), 8) + header);
+  CHECK(forged.says("damaged safetensors file: a name holds control characters"));
+  const Spoilt bare("llama");
+  fs::remove(bare.path("config.json"));
+  CHECK(bare.says("(no config.json): 'hidden_size' is missing"));
+  const Spoilt pickled("llama");
+  fs::rename(pickled.path("model.safetensors"), pickled.path("pytorch_model.bin"));
+  CHECK_THROWS_WITH(WeightFiles(pickled.path("")), containing("pytorch_model.bin cannot be read"));
 }

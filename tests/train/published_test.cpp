@@ -4,6 +4,7 @@
 
 #include "config/error.h"
 #include "config/spec.h"
+#include "study/activations.h"
 #include "support/catch.h"
 #include "support/golden.h"
 #include "train/build_model.h"
@@ -74,7 +75,11 @@ TEST_CASE("hidden states and logits of GPT-2, BERT and Llama equal those of tran
       const Transformer& model = *loaded.built->model;
       Tape tape({.training = false});
       const ModelInput input = input_of(sentences, model.spec().kind);
+      Recorder recorder(*loaded.built->model,
+                        [](const auto&, std::string_view what) { return what == "input"; });
       CHECK(distance(model.hidden(tape, input).value().to_doubles(), sentences, "last_hidden") < 1e-5);
+      const std::string stack = model.spec().kind == ModelKind::encoder ? "encoder" : "decoder";
+      CHECK(distance(recorder.at(stack, "input").to_doubles(), sentences, "first_hidden") < 1e-5);
       CHECK(distance(model.logits(tape, input).value().to_doubles(), sentences, "logits") < 1e-5);
       CHECK(loaded.report.unexplained.empty());
     }
