@@ -15,6 +15,7 @@
 #include "config/error.h"
 #include "config/registry.h"
 #include "core/affinity.h"
+#include "core/denormals.h"
 #include "core/error.h"
 #include "help_text.h"
 #include "modules.h"
@@ -87,6 +88,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   restart_with_short_spins(argv);
+  flush_denormals_to_zero();
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a failed write, as a full disk is
   try {
     return run(argc, argv);
