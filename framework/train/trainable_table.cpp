@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "core/numbered_name.h"
 #include "train/trainable.h"
 
 namespace attnlab {
 namespace {
 
-/// Parameters that differ in the number of their layer alone.
+// Parameters that differ in the number of their layer alone.
 struct Row {
   std::string before, after;  // its name without the number; `after` is empty where it has none
   std::vector<Index> layers;
@@ -30,12 +31,10 @@ struct Row {
 
 Row row_of(const Parameter& parameter) {
   const std::string& name = parameter.name();
-  for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
-    const std::size_t end = name.find_first_not_of("0123456789", dot + 1);
-    if (end != std::string::npos && end > dot + 1 && name[end] == '.')
-      return {name.substr(0, dot + 1), name.substr(end), {std::stoll(name.substr(dot + 1, end))}, &parameter};
-  }
-  return {name, "", {}, &parameter};
+  const auto part = number_part(name);
+  if (!part) return {name, "", {}, &parameter};
+  const Index layer = std::stoll(name.substr(part->begin, part->end - part->begin));
+  return {name.substr(0, part->begin), name.substr(part->end), {layer}, &parameter};
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "train/weight_files.h"
 
-#include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -106,19 +104,6 @@ std::string WeightFiles::describe() const {
   std::string text = join_text(places_.size(), " tensors in ");
   for (const auto& type : types) text += (type == *types.begin() ? "" : ", ") + type;
   return text + (files_.size() > 1 ? join_text(", ", files_.size(), " files") : "");
-}
-
-std::string without_layer_number(const std::string& name) {
-  std::string text;
-  for (std::size_t i = 0; i < name.size();) {
-    const std::size_t end = std::min(name.find('.', i), name.size());
-    const std::string part = name.substr(i, end - i);
-    const bool number = !part.empty() && std::all_of(part.begin(), part.end(),
-                                                     [](unsigned char c) { return std::isdigit(c) != 0; });
-    text += (number ? "*" : part) + (end < name.size() ? "." : "");
-    i = end + 1;
-  }
-  return text;
 }
 
 }  // namespace attnlab

@@ -40,7 +40,4 @@ class WeightFiles {
   std::map<std::string, Place> places_;
 };
 
-// A name with * for the number of a layer: "h.3.ln_1.bias" becomes "h.*.ln_1.bias".
-std::string without_layer_number(const std::string& name);
-
 }  // namespace attnlab

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "train/weight_files.h"
+#include "core/numbered_name.h"
 
 namespace attnlab {
 namespace {
@@ -21,7 +21,7 @@ std::string folded(const std::vector<WeightReport::Item>& items, std::size_t sho
   };
   std::vector<Group> groups;
   for (const auto& item : items) {
-    const std::string text = noted(without_layer_number(item.name), item.note);
+    const std::string text = noted(without_numbers(item.name), item.note);
     std::size_t i = 0;
     while (i < groups.size() && groups[i].text != text) ++i;
     if (i == groups.size()) groups.push_back({text, noted(item.name, item.note), 0});
