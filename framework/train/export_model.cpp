@@ -10,6 +10,7 @@
 #include "config/spec.h"
 #include "train/durable_file.h"
 #include "train/placed_numbers.h"
+#include "train/rotary_rows.h"
 #include "train/safetensors.h"
 
 namespace attnlab {
@@ -35,6 +36,7 @@ ModelSpec canonical(const ModelSpec& given, Index vocabulary) {
   spec.encoder = spec.decoder = spec.stack;
   spec.vocabulary = vocabulary;
   if (spec.tie == Tie::all) spec.tie = Tie::output;
+  spec.positions.rotary_pairs = RotaryPairs::halves;  // Writer puts rows into their order
   return spec;
 }
 
@@ -93,8 +95,9 @@ std::shared_ptr<WeightFamily> fitting_family(const std::string& wanted, const Mo
 
 class Writer {
  public:
-  Writer(const WeightFamily& family, const ModelSpec& spec, const ParameterSet& parameters)
-      : family_(family), spec_(spec), parameters_(parameters) {}
+  Writer(const WeightFamily& family, const ModelSpec& spec, const PositionSpec& positions,
+         const ParameterSet& parameters)
+      : family_(family), spec_(spec), positions_(positions), parameters_(parameters) {}
 
   std::vector<NamedTensor> tensors() {
     for (const TensorRule& rule : family_.rules()) {
@@ -148,14 +151,17 @@ class Writer {
       if (Parameter* parameter = parameters_.find(with(name, layer))) from.push_back(parameter);
     const bool head = !rule.parameters.empty() && rule.parameters.front().starts_with("output.");
     if (from.empty() || from.size() != rule.parameters.size() || (head && spec_.pooled())) return;
-    const Tensor whole = gather_numbers(from, rule.transposed);
+    Tensor whole = gather_numbers(from, rule.transposed);
+    if (pairs_neighbours(positions_, from.front()->name()))
+      whole = neighbours_to_halves(whole, *only_stack(spec_).attention->key_width);
     const std::string name = (head ? "" : family_.prefix_of(spec_)) + with(rule.tensor, layer);
     tensors_.push_back({name, whole.type() == DType::f32 ? whole : whole.converted(DType::f32)});
     written_.insert(from.begin(), from.end());
   }
 
   const WeightFamily& family_;
-  const ModelSpec& spec_;
+  const ModelSpec& spec_;          // canonical
+  const PositionSpec& positions_;  // as they are
   const ParameterSet& parameters_;
   std::vector<NamedTensor> tensors_;
   std::set<const Parameter*> written_;
@@ -174,7 +180,7 @@ ExportReport export_model(const ModelSpec& given, const ParameterSet& parameters
   const Index vocabulary = rows_of_table(parameters);
   const ModelSpec spec = canonical(given, vocabulary);
   const auto family = fitting_family(family_name, spec, vocabulary);
-  Writer writer(*family, spec, parameters);
+  Writer writer(*family, spec, given.positions, parameters);
   const std::vector<NamedTensor> tensors = writer.tensors();
   ExportReport report{Registry<WeightFamily>::name_of(*family), static_cast<Index>(tensors.size()),
                       writer.left_out()};
