@@ -59,10 +59,12 @@ std::string read_bytes(const fs::path& path) {
     if (count > 0) out.append(buffer.data(), static_cast<std::size_t>(count));
   }
   int code = Z_OK;
-  const char* const message = gzerror(file.handle, &code);
+  std::string_view message = gzerror(file.handle, &code);
   if (code != Z_OK && code != Z_STREAM_END) {
+    const std::string file_name = path.string() + ": ";  // zlib says it, too
+    if (message.starts_with(file_name)) message.remove_prefix(file_name.size());
     throw DataError(
-        join_text(path.string(), ": damaged or truncated after ", out.size(), " unpacked bytes: ", message));
+        join_text(file_name, "damaged or truncated after ", out.size(), " unpacked bytes: ", message));
   }
   return out;
 }

@@ -1,5 +1,6 @@
 #include "data/images.h"
 
+#include "config/error.h"
 #include "core/error.h"
 
 namespace attnlab {
@@ -79,8 +80,8 @@ Images grey(const Images& images) {
 Patches::Patches(const Images& images, Index patch)
     : patch_(patch), down_(images.height / patch), across_(images.width / patch), channels_(images.channels) {
   if (down_ * patch != images.height || across_ * patch != images.width)
-    throw DataError(
-        join_text("patches of ", patch, " do not cover images of ", images.height, " x ", images.width));
+    throw ConfigError(join_text("error: data.task.patch: patches of ", patch, " do not cover images of ",
+                                images.height, " x ", images.width));
 }
 
 Index Patches::place(Index y, Index x, Index channel) const {

@@ -35,7 +35,7 @@ Images grey(const Images& images);
 // line, the channels of a pixel side by side. Numbers are (pixel / 255 - 0.5) / 0.5.
 class Patches {
  public:
-  // Throws DataError where the patch does not divide the image.
+  // Throws ConfigError where the patch does not divide the image.
   Patches(const Images& images, Index patch);
   Index rows() const { return down_ * across_; }
   Index width() const { return patch_ * patch_ * channels_; }

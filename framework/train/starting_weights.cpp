@@ -8,6 +8,7 @@
 #include "train/other_code.h"
 #include "train/place_weights.h"
 #include "train/published_model.h"
+#include "train/trainable.h"
 
 namespace attnlab {
 namespace {
@@ -43,8 +44,18 @@ void require_live_adapters(const AdapterSpec& spec, const ParameterSet& paramete
         "train.trainable: [adapters, …], start from a run that has trained them, or say rank: 0");
 }
 
+// What says something of pretrained weights where there are none would be believed, and do nothing.
+void require_nothing_of_weights(const ModelSpec& spec, const ParameterSet& parameters) {
+  if (spec.weights == StartingWeights::statistics || spec.weights == StartingWeights::permuted)
+    throw ConfigError(
+        "error: model.weights: statistics and permuted are made of pretrained weights, but "
+        "model.from names none");
+  require_match("model.reinit", spec.reinit, parameters);
+}
+
 WeightReport load(const ExperimentSpec& spec, BuiltModel& built) {
-  if (spec.model.from.empty()) return {};
+  if (spec.model.from.empty())
+    return require_nothing_of_weights(spec.model, built.parameters), WeightReport{};
   try {
     const WeightReport report = place(spec, spec.model.from, built.parameters);
     log_info("starting weights from " + spec.model.from + "\n" + report.text());

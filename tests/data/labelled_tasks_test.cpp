@@ -287,7 +287,7 @@ TEST_CASE("patches: rows from left to right, pixels line by line") {
   for (const float number : patches.of(images, 0))
     pixels.push_back(static_cast<int>(std::lround((number * 0.5F + 0.5F) * 255)));
   CHECK(pixels == std::vector<int>{0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15});
-  CHECK_THROWS_AS(Patches(images, 3), DataError);
+  CHECK_THROWS_AS(Patches(images, 3), ConfigError);  // the files are what they should be
 }
 
 TEST_CASE(
@@ -340,7 +340,7 @@ TEST_CASE("images as a task: splits, vectors or symbols") {
   CHECK(symbols.train.examples[0].source.size() == 16);
   CHECK(symbols.source->piece(symbols.train.examples[0].source[3]) == "64");
   CHECK_THROWS_AS(load("{kind: mnist, valid_images: 10}", scratch.path().string()), DataError);
-  CHECK_THROWS_AS(load("{kind: mnist, patch: 3, valid_images: 4}", scratch.path().string()), DataError);
+  CHECK_THROWS_AS(load("{kind: mnist, patch: 3, valid_images: 4}", scratch.path().string()), ConfigError);
   // Test images of another size.
   write_file(scratch.path() / "mnist" / "t10k-images-idx3-ubyte",
              idx_images(6, 8, 4, std::string(6 * 32, '\x40')));

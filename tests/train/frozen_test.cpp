@@ -305,6 +305,15 @@ TEST_CASE("adapters that add nothing and never will are refused") {
   CHECK_FALSE(refused({"train.trainable=head_only", from}));
 }
 
+TEST_CASE("without pretrained weights, keys that rearrange them are refused") {
+  for (const std::string weights : {"statistics", "permuted"})
+    CHECK(has(refusal<ConfigError>(Run({"model.weights=" + weights})), "model.from names none"));
+  CHECK(refusal<ConfigError>(Run({"model.weights=random"})).empty());
+  CHECK(
+      has(refusal<ConfigError>(Run({"model.reinit=[outpt]"})), "model.reinit: 'outpt' matches no parameter"));
+  CHECK(refusal<ConfigError>(Run({"model.reinit=['output.*']"})).empty());
+}
+
 TEST_CASE("layers that are left out are counted stack by stack") {
   const ScratchFolder scratch;
   save(SmallRun(kTwoStacks, {}), scratch);
