@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "ops/attend.h"
+#include "ops/attention_result.h"
 #include "support/catch.h"
 #include "support/gradient_case.h"
 
@@ -112,26 +113,12 @@ inline std::vector<double> naive(const Problem& p, const Random& random) {
   return out;
 }
 
-// Output and gradients under a fixed gradient of the output.
-struct Result {
-  Tensor output, d_query, d_key, d_value;
-};
-inline Result run(const Problem& p) {
+inline AttentionResult run(const Problem& p) {
   Tape tape({.seed = 3});
   const Var query = tape.variable(p.query), key = tape.variable(p.key), value = tape.variable(p.value);
   const Var out = attend(query, key, value, p.mask, p.options);
   tape.backward(out, random_tensor(out.shape(), "gradient").converted(out.type()));
   return {out.value(), tape.gradient(query), tape.gradient(key), tape.gradient(value)};
-}
-
-inline double distance(const std::vector<double>& a, const std::vector<double>& b) {
-  REQUIRE(a.size() == b.size());
-  double worst = 0, size = 1e-30;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    worst = std::max(worst, std::isfinite(a[i]) ? std::abs(a[i] - b[i]) : 1e300);
-    size = std::max(size, std::abs(b[i]));
-  }
-  return worst / size;
 }
 
 inline std::vector<Problem> every_kind() {

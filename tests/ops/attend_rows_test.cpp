@@ -40,7 +40,7 @@ TEST_CASE("a sentence has the same bits alone and among others, dropout included
   for (const DType type : {DType::f32, DType::bf16, DType::f64})
     for (Problem p : every_kind()) {
       p.draw(type);
-      const Result all = run(p);
+      const AttentionResult all = run(p);
       for (Index b = 0; b < p.mask.queries.count(); ++b) {
         const Problem one = alone(p, b);
         Tape tape({.seed = 3});
@@ -92,7 +92,7 @@ TEST_CASE("few queries have the bits that they have among many") {
           Problem few = many;
           few.mask.queries = Sequences::of_lengths({0, count});
           few.query = rows_of(many.query, 40, count);
-          const Result result = run(few);
+          const AttentionResult result = run(few);
           check_same(result.output, rows_of(all, 40, count));
         }
       }
@@ -125,11 +125,11 @@ TEST_CASE("NaN in reserved rows and behind blind queries reaches no gradient") {
     p.mask.keys.lengths = {3, 4};
     p.mask.intervals = {{0, 2}, {1, 1}, {0, 2}, {1, 4}, {1, 4}, {2, 3}};
     p.draw(type);
-    const Result clean = run(p);
+    const AttentionResult clean = run(p);
     for (const Index row : {2, 3, 4, 5, 9})  // key rows that nobody sees
       p.key.row_view(row, 1).fill(nan), p.value.row_view(row, 1).fill(nan);
     p.query.row_view(1, 1).fill(nan);  // sees nothing
-    const Result spoilt = run(p);
+    const AttentionResult spoilt = run(p);
     check_same(clean.output, spoilt.output);
     check_same(clean.d_query, spoilt.d_query);
     check_same(clean.d_key, spoilt.d_key);
@@ -145,7 +145,7 @@ TEST_CASE("attend reads column views") {
     Problem p = self({20, 3});
     p.width = p.value_width = 16;
     p.draw(type);
-    const Result plain = run(p);
+    const AttentionResult plain = run(p);
     const Index columns = p.query.columns();
     const Tensor packed({p.query.rows(), 3 * columns}, type);
     packed.column_view(0, columns).copy_from(p.query);
@@ -154,7 +154,7 @@ TEST_CASE("attend reads column views") {
     Problem views = p;
     views.query = packed.column_view(0, columns), views.key = packed.column_view(columns, columns),
     views.value = packed.column_view(2 * columns, columns);
-    const Result strided = run(views);
+    const AttentionResult strided = run(views);
     check_same(plain.output, strided.output);
     check_same(plain.d_query, strided.d_query);
     check_same(plain.d_key, strided.d_key);
@@ -166,7 +166,7 @@ TEST_CASE("rows outside all sentences give zeros and get no gradient") {
   Problem p = self({4, 3});
   p.draw(DType::f32);
   p.mask.queries.offsets = p.mask.keys.offsets = {1, 4, 6};
-  const Result result = run(p);
+  const AttentionResult result = run(p);
   for (const Tensor& x : {result.output, result.d_query, result.d_key, result.d_value}) {
     for (const double value : rows_of(x, 0, 1).to_doubles()) CHECK(value == 0);
     for (const double value : rows_of(x, 6, 1).to_doubles()) CHECK(value == 0);

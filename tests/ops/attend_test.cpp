@@ -34,15 +34,12 @@ TEST_CASE("attend in f32 and bf16 is near f64") {
   for (const DType type : {DType::f32, DType::bf16})
     for (Problem p : every_kind()) {
       p.draw(type);
-      const Result narrow = run(p);
+      const AttentionResult narrow = run(p);
       p.query = p.query.converted(DType::f64), p.key = p.key.converted(DType::f64),
       p.value = p.value.converted(DType::f64);
-      const Result wide = run(p);
+      const AttentionResult wide = run(p);
       const double bound = type == DType::f32 ? 2e-6 : 1.5e-2;
-      CHECK(distance(narrow.output.to_doubles(), wide.output.to_doubles()) < bound);
-      CHECK(distance(narrow.d_query.to_doubles(), wide.d_query.to_doubles()) < bound);
-      CHECK(distance(narrow.d_key.to_doubles(), wide.d_key.to_doubles()) < bound);
-      CHECK(distance(narrow.d_value.to_doubles(), wide.d_value.to_doubles()) < bound);
+      check_near(narrow, wide, bound);
     }
 }
 
@@ -52,14 +49,11 @@ TEST_CASE("attend has the same bits for any number of threads") {
     for (Problem p : every_kind()) {
       p.draw(type);
       set_thread_count(1);
-      const Result one = run(p);
+      const AttentionResult one = run(p);
       for (const int threads : {2, 3, 7, 64}) {
         set_thread_count(threads);
-        const Result many = run(p);
-        CHECK(many.output.to_doubles() == one.output.to_doubles());
-        CHECK(many.d_query.to_doubles() == one.d_query.to_doubles());
-        CHECK(many.d_key.to_doubles() == one.d_key.to_doubles());
-        CHECK(many.d_value.to_doubles() == one.d_value.to_doubles());
+        const AttentionResult many = run(p);
+        check_same(many, one);
       }
     }
   set_thread_count(before);

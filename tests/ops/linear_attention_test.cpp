@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/parallel.h"
+#include "ops/attention_result.h"
 #include "support/catch.h"
 #include "support/gradient_case.h"
 
@@ -118,25 +119,12 @@ std::vector<double> naive(const Problem& p) {
   return out;
 }
 
-struct Result {
-  Tensor output, d_query, d_key, d_value;
-};
-Result run(const Problem& p) {
+AttentionResult run(const Problem& p) {
   Tape tape;
   const Var query = tape.variable(p.query), key = tape.variable(p.key), value = tape.variable(p.value);
   const Var out = linear_attention(query, key, value, p.mask, p.heads);
   tape.backward(out, random_tensor(out.shape(), "gradient").converted(out.type()));
   return {out.value(), tape.gradient(query), tape.gradient(key), tape.gradient(value)};
-}
-
-double distance(const std::vector<double>& a, const std::vector<double>& b) {
-  REQUIRE(a.size() == b.size());
-  double worst = 0, size = 1e-30;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    worst = std::max(worst, std::isfinite(a[i]) ? std::abs(a[i] - b[i]) : 1e300);
-    size = std::max(size, std::abs(b[i]));
-  }
-  return worst / size;
 }
 
 }  // namespace
@@ -152,15 +140,12 @@ TEST_CASE("linear attention in f32 and bf16 is near f64") {
   for (const DType type : {DType::f32, DType::bf16})
     for (Problem p : every_kind()) {
       p.draw(type);
-      const Result narrow = run(p);
+      const AttentionResult narrow = run(p);
       p.query = p.query.converted(DType::f64), p.key = p.key.converted(DType::f64),
       p.value = p.value.converted(DType::f64);
-      const Result wide = run(p);
+      const AttentionResult wide = run(p);
       const double bound = type == DType::f32 ? 4e-6 : 2e-2;
-      CHECK(distance(narrow.output.to_doubles(), wide.output.to_doubles()) < bound);
-      CHECK(distance(narrow.d_query.to_doubles(), wide.d_query.to_doubles()) < bound);
-      CHECK(distance(narrow.d_key.to_doubles(), wide.d_key.to_doubles()) < bound);
-      CHECK(distance(narrow.d_value.to_doubles(), wide.d_value.to_doubles()) < bound);
+      check_near(narrow, wide, bound);
     }
 }
 
@@ -169,14 +154,11 @@ TEST_CASE("linear attention has the same bits for any number of threads") {
   for (Problem p : every_kind()) {
     p.draw(DType::f32);
     set_thread_count(1);
-    const Result one = run(p);
+    const AttentionResult one = run(p);
     for (const int threads : {2, 3, 7}) {
       set_thread_count(threads);
-      const Result many = run(p);
-      CHECK(many.output.to_doubles() == one.output.to_doubles());
-      CHECK(many.d_query.to_doubles() == one.d_query.to_doubles());
-      CHECK(many.d_key.to_doubles() == one.d_key.to_doubles());
-      CHECK(many.d_value.to_doubles() == one.d_value.to_doubles());
+      const AttentionResult many = run(p);
+      check_same(many, one);
     }
   }
   set_thread_count(before);
@@ -188,7 +170,7 @@ TEST_CASE("a linear attention row that sees nothing or has no weight gives zeros
   p.mask.intervals = {{0, 3}, {1, 1}, {0, 2}, {0, 2}, {0, 2}};
   p.query.row_view(4, 1).fill(0);  // its denominator is zero
   p.query.row_view(1, 1).fill(std::numeric_limits<double>::quiet_NaN());
-  const Result result = run(p);
+  const AttentionResult result = run(p);
   for (const Index row : {1, 4})
     for (Index j = 0; j < result.output.columns(); ++j)
       CHECK(result.output.data<float>()[row * result.output.columns() + j] == 0);
