@@ -132,6 +132,8 @@ void ModelSpec::fields(Fields& f) {
            "what is taken from there: the numbers, only the shapes (the numbers are those of init), random "
            "numbers of "
            "the same mean and deviation for each parameter, or each parameter's numbers in a random order");
+  f.check(!from.empty() || (weights != StartingWeights::statistics && weights != StartingWeights::permuted),
+          "weights", "statistics and permuted are made of pretrained weights, but 'from' names none");
   f("reinit", reinit, "patterns over parameter names: what keeps its initial values all the same");
   f("allow", allow,
     "patterns over names in the file and of parameters: what may stay unused, or without a counterpart");

@@ -44,18 +44,11 @@ void require_live_adapters(const AdapterSpec& spec, const ParameterSet& paramete
         "train.trainable: [adapters, …], start from a run that has trained them, or say rank: 0");
 }
 
-// What says something of pretrained weights where there are none would be believed, and do nothing.
-void require_nothing_of_weights(const ModelSpec& spec, const ParameterSet& parameters) {
-  if (spec.weights == StartingWeights::statistics || spec.weights == StartingWeights::permuted)
-    throw ConfigError(
-        "error: model.weights: statistics and permuted are made of pretrained weights, but "
-        "model.from names none");
-  require_match("model.reinit", spec.reinit, parameters);
-}
-
 WeightReport load(const ExperimentSpec& spec, BuiltModel& built) {
-  if (spec.model.from.empty())
-    return require_nothing_of_weights(spec.model, built.parameters), WeightReport{};
+  if (spec.model.from.empty()) {
+    require_match("model.reinit", spec.model.reinit, built.parameters);
+    return {};
+  }
   try {
     const WeightReport report = place(spec, spec.model.from, built.parameters);
     log_info("starting weights from " + spec.model.from + "\n" + report.text());

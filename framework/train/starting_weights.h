@@ -18,8 +18,8 @@ InitialValues initial_values_before_start(const ExperimentSpec& spec);
 
 // Sets the weights if spec.model.from names something, and returns what became of each tensor; see
 // place_weights.h. What the file does not set gets its initial values. Throws IoError; ConfigError where the
-// model is to train but all its adapters are zero and frozen, for a pattern of spec.model.reinit that matches
-// nothing, and for pretrained weights to be rearranged where there are none.
+// model is to train but all its adapters are zero and frozen, and for a pattern of spec.model.reinit that
+// matches nothing.
 WeightReport load_starting_weights(const ExperimentSpec& spec, BuiltModel& built);
 
 }  // namespace attnlab
